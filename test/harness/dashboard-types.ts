@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { plugin } from 'bun'
 import { projectRoot } from './cli.ts'
-import { openApiDocument } from './openapi-document.ts'
+import { dashboardDocument, openApiDocument } from './openapi-document.ts'
 
 /** A generated file of the page, and what has to be in it. */
 export interface GeneratedFile {
@@ -14,7 +14,10 @@ const folder = join(projectRoot, 'src/dashboard/api/generated')
 
 /** The types of the HTTP API as the page knows them, made from the OpenAPI document. */
 export async function dashboardTypes(): Promise<readonly GeneratedFile[]> {
-  return [{ file: join(folder, 'v1.ts'), text: await typesOf(openApiDocument()) }]
+  return [
+    { file: join(folder, 'v1.ts'), text: await typesOf(openApiDocument()) },
+    { file: join(folder, 'app.ts'), text: await typesOf(dashboardDocument()) },
+  ]
 }
 
 async function typesOf(document: object): Promise<string> {
@@ -34,14 +37,31 @@ function loadGenerator() {
   return import('openapi-typescript')
 }
 
-interface Operations {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses?: Record<string, unknown> }>>>>
+interface Body {
+  readonly content?: Record<string, { example?: unknown }>
+  headers?: unknown
 }
 
-/** All errors have one shape, which the page's client throws: their types would be four fifths of the file. */
-function withoutErrors<Document extends Operations>(document: Document): Document {
-  for (const operation of Object.values(document.paths).flatMap(path => Object.values(path)))
-    for (const status of Object.keys(operation.responses ?? {}))
-      if (!status.startsWith('2')) delete operation.responses?.[status]
+interface Operation {
+  readonly responses?: Record<string, Body>
+  readonly requestBody?: Body
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { responses?: unknown; headers?: unknown; examples?: unknown }
+}
+
+/** All errors have one shape, which the page's client throws; they, examples and headers would be most of the file. */
+function withoutErrors<Any extends Document>(document: Any): Any {
+  for (const { responses = {}, requestBody } of Object.values(document.paths).flatMap(path => Object.values(path))) {
+    for (const status of Object.keys(responses)) if (!status.startsWith('2')) delete responses[status]
+    for (const body of [...Object.values(responses), ...(requestBody ? [requestBody] : [])]) {
+      delete body.headers
+      for (const media of Object.values(body.content ?? {})) delete media.example
+    }
+  }
+  delete document.components.responses
+  delete document.components.headers
   return document
 }

@@ -1811,1115 +1811,13 @@ export interface components {
             expires_at: string;
         };
     };
-    responses: {
-        /** @description The request is invalid. `invalid_request` → `fix_request`, `invalid_json` → `fix_request`, `idempotency_key_invalid` → `fix_idempotency_key`, `idempotency_key_reused` → `use_new_idempotency_key` */
-        BadRequestOnWrite: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_json" | "idempotency_key_invalid" | "idempotency_key_reused";
-                    };
-                };
-            };
-        };
-        /** @description The API key is missing or not valid. `missing_api_key` → `use_valid_api_key`, `invalid_api_key` → `use_valid_api_key`, `api_key_expired` → `use_valid_api_key`, `api_key_revoked` → `use_valid_api_key` */
-        Unauthorized: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "api_key_expired" | "api_key_revoked";
-                    };
-                };
-            };
-        };
-        /** @description The API key may not do this. `insufficient_scope` → `grant_scope`, `brand_restricted` → `use_organization_key` */
-        Forbidden: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "brand_restricted";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `slug_taken` → `choose_another` */
-        "Conflict.slug_taken": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "slug_taken";
-                    };
-                };
-            };
-        };
-        /** @description The request is too large. `payload_too_large` → `reduce_size` */
-        ContentTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "payload_too_large";
-                    };
-                };
-            };
-        };
-        /** @description The body is not JSON. `unsupported_media_type` → `send_json` */
-        UnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "unsupported_media_type";
-                    };
-                };
-            };
-        };
-        /** @description Too many requests, or the same request is in progress; retry later. `idempotency_in_progress` → `wait`, `rate_limited` → `wait` */
-        TooManyRequestsOnWrite: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Retry-After": components["headers"]["Retry-After"];
-                /** @description Requests per minute that the organization may make to this process. */
-                "X-RateLimit-Limit"?: number;
-                /** @description Requests left in the current window. */
-                "X-RateLimit-Remaining"?: number;
-                /** @description When the window ends, as Unix time in seconds. */
-                "X-RateLimit-Reset"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "idempotency_in_progress" | "rate_limited";
-                    };
-                };
-            };
-        };
-        /** @description An error of the server or of a service it depends on; try again. `internal_error` → `retry`, `unavailable` → `retry` */
-        InternalServerError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                /** @description Requests per minute that the organization may make to this process. */
-                "X-RateLimit-Limit"?: number;
-                /** @description Requests left in the current window. */
-                "X-RateLimit-Remaining"?: number;
-                /** @description When the window ends, as Unix time in seconds. */
-                "X-RateLimit-Reset"?: number;
-                /** @description Seconds to wait before a retry. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "internal_error" | "unavailable";
-                    };
-                };
-            };
-        };
-        /** @description The request is invalid. `invalid_request` → `fix_request` */
-        BadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request";
-                    };
-                };
-            };
-        };
-        /** @description Too many requests, or the same request is in progress; retry later. `rate_limited` → `wait` */
-        TooManyRequests: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "Retry-After": components["headers"]["Retry-After"];
-                /** @description Requests per minute that the organization may make to this process. */
-                "X-RateLimit-Limit"?: number;
-                /** @description Requests left in the current window. */
-                "X-RateLimit-Remaining"?: number;
-                /** @description When the window ends, as Unix time in seconds. */
-                "X-RateLimit-Reset"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "rate_limited";
-                    };
-                };
-            };
-        };
-        /** @description The organization has no such resource. `not_found` → `check_identifier` */
-        NotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "not_found";
-                    };
-                };
-            };
-        };
-        /** @description The request is invalid. `invalid_request` → `fix_request`, `invalid_cursor` → `fix_request` */
-        "BadRequest.invalid_cursor": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_cursor";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `role_fixed` → `none` */
-        "Conflict.role_fixed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "role_fixed";
-                    };
-                };
-            };
-        };
-        /** @description The API key may not do this. `insufficient_scope` → `grant_scope`, `brand_restricted` → `use_organization_key`, `role_not_allowed` → `none` */
-        "Forbidden.role_not_allowed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "brand_restricted" | "role_not_allowed";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `last_owner` → `assign_owner` */
-        "Conflict.last_owner": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "last_owner";
-                    };
-                };
-            };
-        };
-        /** @description The request is invalid. `invalid_request` → `fix_request`, `invalid_json` → `fix_request`, `idempotency_not_supported` → `remove_idempotency_key` */
-        "BadRequestOnWrite.idempotency_not_supported": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_json" | "idempotency_not_supported";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `invitation_closed` → `none` */
-        "Conflict.invitation_closed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invitation_closed";
-                    };
-                };
-            };
-        };
-        /** @description The request is invalid. `invalid_request` → `fix_request`, `brand_required` → `fix_request` */
-        "BadRequest.brand_required": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "brand_required";
-                    };
-                };
-            };
-        };
-        /** @description The request is invalid. `invalid_request` → `fix_request`, `invalid_json` → `fix_request`, `idempotency_key_invalid` → `fix_idempotency_key`, `idempotency_key_reused` → `use_new_idempotency_key`, `brand_required` → `fix_request` */
-        "BadRequestOnWrite.brand_required": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_json" | "idempotency_key_invalid" | "idempotency_key_reused" | "brand_required";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `domain_taken` → `choose_another` */
-        "Conflict.domain_taken": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "domain_taken";
-                    };
-                };
-            };
-        };
-        /** @description The request is valid but cannot be processed in the current state. `ownership_not_verified` → `publish_ownership_record` */
-        "UnprocessableContent.ownership_not_verified": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "ownership_not_verified";
-                    };
-                };
-            };
-        };
-        /** @description An error of the server or of a service it depends on; try again. `internal_error` → `retry`, `unavailable` → `retry`, `dns_unavailable` → `retry` */
-        "InternalServerError.dns_unavailable": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                /** @description Requests per minute that the organization may make to this process. */
-                "X-RateLimit-Limit"?: number;
-                /** @description Requests left in the current window. */
-                "X-RateLimit-Remaining"?: number;
-                /** @description When the window ends, as Unix time in seconds. */
-                "X-RateLimit-Reset"?: number;
-                /** @description Seconds to wait before a retry. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "internal_error" | "unavailable" | "dns_unavailable";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `domain_in_use` → `remove_dependents` */
-        "Conflict.domain_in_use": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "domain_in_use";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `receiving_claimed` → `release_claim` */
-        "Conflict.receiving_claimed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "receiving_claimed";
-                    };
-                };
-            };
-        };
-        /** @description The request is valid but cannot be processed in the current state. `dns_provider_not_configured` → `configure_dns_provider`, `dns_zone_not_accessible` → `grant_zone_access`, `ownership_not_verified` → `publish_ownership_record` */
-        "UnprocessableContent.dns_provider_not_configured.dns_zone_not_accessible.ownership_not_verified": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "dns_provider_not_configured" | "dns_zone_not_accessible" | "ownership_not_verified";
-                    };
-                };
-            };
-        };
-        /** @description An error of the server or of a service it depends on; try again. `internal_error` → `retry`, `unavailable` → `retry`, `dns_provider_error` → `retry`, `dns_unavailable` → `retry` */
-        "InternalServerError.dns_provider_error.dns_unavailable": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                /** @description Requests per minute that the organization may make to this process. */
-                "X-RateLimit-Limit"?: number;
-                /** @description Requests left in the current window. */
-                "X-RateLimit-Remaining"?: number;
-                /** @description When the window ends, as Unix time in seconds. */
-                "X-RateLimit-Reset"?: number;
-                /** @description Seconds to wait before a retry. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "internal_error" | "unavailable" | "dns_provider_error" | "dns_unavailable";
-                    };
-                };
-            };
-        };
-        /** @description An error of the server or of a service it depends on; try again. `internal_error` → `retry`, `unavailable` → `retry`, `dns_provider_error` → `retry` */
-        "InternalServerError.dns_provider_error": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                /** @description Requests per minute that the organization may make to this process. */
-                "X-RateLimit-Limit"?: number;
-                /** @description Requests left in the current window. */
-                "X-RateLimit-Remaining"?: number;
-                /** @description When the window ends, as Unix time in seconds. */
-                "X-RateLimit-Reset"?: number;
-                /** @description Seconds to wait before a retry. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "internal_error" | "unavailable" | "dns_provider_error";
-                    };
-                };
-            };
-        };
-        /** @description The API key may not do this. `insufficient_scope` → `grant_scope`, `brand_restricted` → `use_organization_key`, `dns_name_not_allowed` → `none` */
-        "Forbidden.dns_name_not_allowed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "brand_restricted" | "dns_name_not_allowed";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `dns_record_conflict` → `resolve_dns_conflict` */
-        "Conflict.dns_record_conflict": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "dns_record_conflict";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `dns_record_conflict` → `resolve_dns_conflict`, `record_managed` → `none` */
-        "Conflict.dns_record_conflict.record_managed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "dns_record_conflict" | "record_managed";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `record_managed` → `none` */
-        "Conflict.record_managed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "record_managed";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `mailbox_exists` → `choose_another`, `receiving_claimed` → `release_claim` */
-        "Conflict.mailbox_exists.receiving_claimed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "mailbox_exists" | "receiving_claimed";
-                    };
-                };
-            };
-        };
-        /** @description The quota of the plan is used up. `quota_exceeded` → `upgrade_plan` */
-        "PaymentRequired.quota_exceeded": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "quota_exceeded";
-                    };
-                };
-            };
-        };
-        /** @description The API key may not do this. `insufficient_scope` → `grant_scope`, `brand_restricted` → `use_organization_key`, `from_not_allowed` → `use_allowed_from` */
-        "Forbidden.from_not_allowed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "brand_restricted" | "from_not_allowed";
-                    };
-                };
-            };
-        };
-        /** @description The request is too large. `payload_too_large` → `reduce_size`, `attachments_too_large` → `reduce_size` */
-        "ContentTooLarge.attachments_too_large": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "payload_too_large" | "attachments_too_large";
-                    };
-                };
-            };
-        };
-        /** @description The request is valid but cannot be processed in the current state. `domain_not_verified` → `verify_domain`, `template_not_found` → `fix_template`, `template_variable_missing` → `fix_template`, `template_invalid` → `fix_template`, `too_many_recipients` → `reduce_count`, `no_content` → `add_content`, `too_many_attachments` → `reduce_count`, `recipient_suppressed` → `remove_suppression` */
-        "UnprocessableContent.domain_not_verified.template_not_found.template_variable_missing.template_invalid.too_many_recipients.no_content.too_many_attachments.recipient_suppressed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "domain_not_verified" | "template_not_found" | "template_variable_missing" | "template_invalid" | "too_many_recipients" | "no_content" | "too_many_attachments" | "recipient_suppressed";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `not_scheduled` → `none` */
-        "Conflict.not_scheduled": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "not_scheduled";
-                    };
-                };
-            };
-        };
-        /** @description The API key may not do this. `insufficient_scope` → `grant_scope`, `brand_restricted` → `use_organization_key`, `attachment_infected` → `none`, `attachment_unscanned` → `wait` */
-        "Forbidden.attachment_infected.attachment_unscanned": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "brand_restricted" | "attachment_infected" | "attachment_unscanned";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `not_in_trash` → `none` */
-        "Conflict.not_in_trash": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "not_in_trash";
-                    };
-                };
-            };
-        };
-        /** @description The request is valid but cannot be processed in the current state. `domain_not_verified` → `verify_domain`, `too_many_recipients` → `reduce_count`, `too_many_attachments` → `reduce_count`, `recipient_suppressed` → `remove_suppression`, `quota_exceeded` → `upgrade_plan`, `no_content` → `add_content`, `no_reply_address` → `specify_recipient` */
-        "UnprocessableContent.domain_not_verified.too_many_recipients.too_many_attachments.recipient_suppressed.quota_exceeded.no_content.no_reply_address": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "domain_not_verified" | "too_many_recipients" | "too_many_attachments" | "recipient_suppressed" | "quota_exceeded" | "no_content" | "no_reply_address";
-                    };
-                };
-            };
-        };
-        /** @description The API key may not do this. `insufficient_scope` → `grant_scope`, `brand_restricted` → `use_organization_key`, `from_not_allowed` → `use_allowed_from`, `attachment_infected` → `none`, `attachment_unscanned` → `wait` */
-        "Forbidden.from_not_allowed.attachment_infected.attachment_unscanned": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "brand_restricted" | "from_not_allowed" | "attachment_infected" | "attachment_unscanned";
-                    };
-                };
-            };
-        };
-        /** @description The request is valid but cannot be processed in the current state. `domain_not_verified` → `verify_domain`, `too_many_recipients` → `reduce_count`, `too_many_attachments` → `reduce_count`, `recipient_suppressed` → `remove_suppression`, `quota_exceeded` → `upgrade_plan` */
-        "UnprocessableContent.domain_not_verified.too_many_recipients.too_many_attachments.recipient_suppressed.quota_exceeded": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "domain_not_verified" | "too_many_recipients" | "too_many_attachments" | "recipient_suppressed" | "quota_exceeded";
-                    };
-                };
-            };
-        };
-        /** @description The request is valid but cannot be processed in the current state. `template_invalid` → `fix_template` */
-        "UnprocessableContent.template_invalid": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "template_invalid";
-                    };
-                };
-            };
-        };
-        /** @description The request conflicts with the current state. `draft_changed` → `read_again` */
-        "Conflict.draft_changed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "draft_changed";
-                    };
-                };
-            };
-        };
-        /** @description The request is valid but cannot be processed in the current state. `draft_incomplete` → `complete_draft`, `domain_not_verified` → `verify_domain`, `too_many_recipients` → `reduce_count`, `recipient_suppressed` → `remove_suppression`, `quota_exceeded` → `upgrade_plan` */
-        "UnprocessableContent.draft_incomplete.domain_not_verified.too_many_recipients.recipient_suppressed.quota_exceeded": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "draft_incomplete" | "domain_not_verified" | "too_many_recipients" | "recipient_suppressed" | "quota_exceeded";
-                    };
-                };
-            };
-        };
-        /** @description The API key may not do this. `insufficient_scope` → `grant_scope`, `brand_restricted` → `use_organization_key`, `origin_not_allowed` → `fix_request` */
-        "Forbidden.origin_not_allowed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "brand_restricted" | "origin_not_allowed";
-                    };
-                };
-            };
-        };
-        /** @description The request is invalid. `invalid_request` → `fix_request` */
-        PublicBadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request";
-                    };
-                };
-            };
-        };
-        /** @description The request is too large. `payload_too_large` → `reduce_size` */
-        PublicContentTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "payload_too_large";
-                    };
-                };
-            };
-        };
-        /** @description An error of the server or of a service it depends on; try again. `internal_error` → `retry`, `unavailable` → `retry` */
-        PublicInternalServerError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "internal_error" | "unavailable";
-                    };
-                };
-            };
-        };
-        /** @description The request is invalid. `invalid_request` → `fix_request` */
-        PageBadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request";
-                    };
-                };
-                "text/html": string;
-            };
-        };
-        /** @description The organization has no such resource. `not_found` → `check_identifier` */
-        PageNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "not_found";
-                    };
-                };
-                "text/html": string;
-            };
-        };
-        /** @description The request conflicts with the current state. `invitation_closed` → `none` */
-        "PageConflict.invitation_closed": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invitation_closed";
-                    };
-                };
-                "text/html": string;
-            };
-        };
-        /** @description The request is too large. `payload_too_large` → `reduce_size` */
-        PageContentTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "payload_too_large";
-                    };
-                };
-                "text/html": string;
-            };
-        };
-        /** @description Too many requests, or the same request is in progress; retry later. `rate_limited` → `wait` */
-        PageTooManyRequests: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "rate_limited";
-                    };
-                };
-                "text/html": string;
-            };
-        };
-        /** @description An error of the server or of a service it depends on; try again. `internal_error` → `retry`, `unavailable` → `retry` */
-        PageInternalServerError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "internal_error" | "unavailable";
-                    };
-                };
-                "text/html": string;
-            };
-        };
-        /** @description The request is invalid. `invalid_request` → `fix_request`, `invalid_json` → `fix_request` */
-        PageBadRequestOnWrite: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_json";
-                    };
-                };
-                "text/html": string;
-            };
-        };
-        /** @description The body is not JSON. `unsupported_media_type` → `send_json` */
-        PageUnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "unsupported_media_type";
-                    };
-                };
-                "text/html": string;
-            };
-        };
-    };
+    responses: never;
     parameters: {
         /** @description For 24 hours the same request with the same key is processed once and gets the same response. */
         IdempotencyKey: string;
     };
     requestBodies: never;
-    headers: {
-        /** @description The id of the request, also in the request log. */
-        "X-Request-Id": string;
-        /** @description No response may be cached. */
-        "Cache-Control": "no-store";
-        /** @description Requests per minute that the organization may make to this process. */
-        "X-RateLimit-Limit": number;
-        /** @description Requests left in the current window. */
-        "X-RateLimit-Remaining": number;
-        /** @description When the window ends, as Unix time in seconds. */
-        "X-RateLimit-Reset": number;
-        /** @description Seconds to wait before a retry. */
-        "Retry-After": number;
-        /** @description How to authenticate (RFC 6750). */
-        "WWW-Authenticate": "Bearer";
-        /** @description The request was processed before; this is the stored response. */
-        "Idempotent-Replay": "true";
-    };
+    headers: never;
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -2936,29 +1834,9 @@ export interface operations {
             /** @description List brands. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "brd_01jx0000000000000000000001",
-                     *           "organization_id": "org_01jx0000000000000000000002",
-                     *           "name": "Demo",
-                     *           "slug": "demo",
-                     *           "status": "pending",
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Brand"][];
                     };
@@ -2978,12 +1856,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "New",
-                 *       "slug": "new"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name of 1 to 120 characters on one line. */
                     name: string;
@@ -2996,26 +1868,9 @@ export interface operations {
             /** @description Create a brand. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "brd_01jx0000000000000000000001",
-                     *       "organization_id": "org_01jx0000000000000000000002",
-                     *       "name": "New",
-                     *       "slug": "new",
-                     *       "status": "pending",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Brand"];
                 };
             };
@@ -3036,25 +1891,9 @@ export interface operations {
             /** @description Get a brand. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "brd_01jx0000000000000000000001",
-                     *       "organization_id": "org_01jx0000000000000000000002",
-                     *       "name": "acme",
-                     *       "slug": "acme",
-                     *       "status": "pending",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Brand"];
                 };
             };
@@ -3075,11 +1914,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Newer"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A name of 1 to 120 characters on one line. */
                     name?: string;
@@ -3092,26 +1926,9 @@ export interface operations {
             /** @description Change the name or slug of a brand. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "brd_01jx0000000000000000000001",
-                     *       "organization_id": "org_01jx0000000000000000000002",
-                     *       "name": "Newer",
-                     *       "slug": "acme",
-                     *       "status": "pending",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Brand"];
                 };
             };
@@ -3135,26 +1952,9 @@ export interface operations {
             /** @description Mark a brand ready. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "brd_01jx0000000000000000000001",
-                     *       "organization_id": "org_01jx0000000000000000000002",
-                     *       "name": "Newer",
-                     *       "slug": "acme",
-                     *       "status": "ready",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Brand"];
                 };
             };
@@ -3177,35 +1977,9 @@ export interface operations {
             /** @description List members and what they may do. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "mem_01jx0000000000000000000001",
-                     *           "email": "acme@people.test",
-                     *           "name": "Somebody",
-                     *           "role": "member",
-                     *           "brand_ids": [
-                     *             "brd_01jx0000000000000000000002"
-                     *           ],
-                     *           "permissions": [
-                     *             "email:read"
-                     *           ],
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "last_active_at": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Member"][];
                         next_cursor: string | null;
@@ -3232,21 +2006,9 @@ export interface operations {
             /** @description Remove a member and revoke their keys. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "mem_01jx0000000000000000000001",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         /** @constant */
@@ -3271,13 +2033,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "permissions": [
-                 *         "email:send"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     brand_ids?: string[];
                     permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
@@ -3288,31 +2043,9 @@ export interface operations {
             /** @description Change the brands or permissions of a member. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "mem_01jx0000000000000000000001",
-                     *       "email": "acme@people.test",
-                     *       "name": "Somebody",
-                     *       "role": "member",
-                     *       "brand_ids": [
-                     *         "brd_01jx0000000000000000000002"
-                     *       ],
-                     *       "permissions": [
-                     *         "email:send"
-                     *       ],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "last_active_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
@@ -3335,36 +2068,9 @@ export interface operations {
             /** @description List open invitations. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "inv_01jx0000000000000000000001",
-                     *           "email": null,
-                     *           "role": "member",
-                     *           "brand_ids": [
-                     *             "brd_01jx0000000000000000000002"
-                     *           ],
-                     *           "permissions": [
-                     *             "email:read"
-                     *           ],
-                     *           "status": "open",
-                     *           "invited_by": null,
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "expires_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Invitation"][];
                         next_cursor: string | null;
@@ -3382,16 +2088,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "brand_ids": [
-                 *         "brd_01jx0000000000000000000001"
-                 *       ],
-                 *       "permissions": [
-                 *         "email:read"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     email?: string;
                     brand_ids: string[];
@@ -3403,32 +2099,9 @@ export interface operations {
             /** @description Invite someone to brands. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "inv_01jx0000000000000000000002",
-                     *       "email": null,
-                     *       "role": "member",
-                     *       "brand_ids": [
-                     *         "brd_01jx0000000000000000000001"
-                     *       ],
-                     *       "permissions": [
-                     *         "email:read"
-                     *       ],
-                     *       "status": "open",
-                     *       "invited_by": null,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "expires_at": "2026-01-31T08:15:00.000000Z",
-                     *       "link": "http://127.0.0.1:8080/invitations/TOKEN"
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvitationMade"];
                 };
             };
@@ -3452,21 +2125,9 @@ export interface operations {
             /** @description Revoke an open invitation. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "inv_01jx0000000000000000000001",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         /** @constant */
@@ -3491,13 +2152,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "permissions": [
-                 *         "email:send"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     brand_ids?: string[];
                     permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
@@ -3508,32 +2162,9 @@ export interface operations {
             /** @description Change the brands or permissions of an open invitation. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "inv_01jx0000000000000000000001",
-                     *       "email": null,
-                     *       "role": "member",
-                     *       "brand_ids": [
-                     *         "brd_01jx0000000000000000000002"
-                     *       ],
-                     *       "permissions": [
-                     *         "email:send"
-                     *       ],
-                     *       "status": "open",
-                     *       "invited_by": null,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "expires_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
@@ -3556,35 +2187,9 @@ export interface operations {
             /** @description Get the DNS record that proves ownership of a domain. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "domain": "new.test",
-                     *       "brand_id": "brd_01jx0000000000000000000001",
-                     *       "verified": false,
-                     *       "checked_at": "2026-01-31T08:15:00.000000Z",
-                     *       "ownership": {
-                     *         "record": {
-                     *           "purpose": "ownership",
-                     *           "type": "TXT",
-                     *           "name": "_mailroom.new.test",
-                     *           "value": "mailroom-ownership=689at89hr7xy38v3ybs2rm7z2b",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "pending",
-                     *           "found": [],
-                     *           "required": true
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["OwnershipProof"];
                 };
             };
@@ -3602,132 +2207,9 @@ export interface operations {
             /** @description List domains. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "dom_01jx0000000000000000000001",
-                     *           "domain": "demo.test",
-                     *           "brand_id": "brd_01jx0000000000000000000002",
-                     *           "status": "verified",
-                     *           "ownership_verified": true,
-                     *           "ready_to_send": true,
-                     *           "dns_records": [
-                     *             {
-                     *               "purpose": "dkim",
-                     *               "type": "TXT",
-                     *               "name": "mr1-20261122-hbxf2p._domainkey.demo.test",
-                     *               "value": "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A",
-                     *               "priority": null,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A"
-                     *               ],
-                     *               "required": true
-                     *             },
-                     *             {
-                     *               "purpose": "spf",
-                     *               "type": "TXT",
-                     *               "name": "demo.test",
-                     *               "value": "v=spf1 a:mail.demo.test ~all",
-                     *               "priority": null,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "v=spf1 a:mail.demo.test ~all"
-                     *               ],
-                     *               "required": false
-                     *             },
-                     *             {
-                     *               "purpose": "return_path",
-                     *               "type": "MX",
-                     *               "name": "mr-bounces.demo.test",
-                     *               "value": "mail.demo.test",
-                     *               "priority": 10,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "10 mail.demo.test"
-                     *               ],
-                     *               "required": false
-                     *             },
-                     *             {
-                     *               "purpose": "return_path",
-                     *               "type": "TXT",
-                     *               "name": "mr-bounces.demo.test",
-                     *               "value": "v=spf1 a:mail.demo.test ~all",
-                     *               "priority": null,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "v=spf1 a:mail.demo.test ~all"
-                     *               ],
-                     *               "required": false
-                     *             },
-                     *             {
-                     *               "purpose": "dmarc",
-                     *               "type": "TXT",
-                     *               "name": "_dmarc.demo.test",
-                     *               "value": "v=DMARC1; p=none",
-                     *               "priority": null,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "v=DMARC1; p=none"
-                     *               ],
-                     *               "required": false
-                     *             }
-                     *           ],
-                     *           "receiving": {
-                     *             "live": true,
-                     *             "mx": {
-                     *               "record": {
-                     *                 "purpose": "mx",
-                     *                 "type": "MX",
-                     *                 "name": "demo.test",
-                     *                 "value": "mail.demo.test",
-                     *                 "priority": 10,
-                     *                 "ttl": 300,
-                     *                 "status": "verified",
-                     *                 "found": [
-                     *                   "10 mail.demo.test"
-                     *                 ],
-                     *                 "required": true
-                     *               }
-                     *             },
-                     *             "identity": {
-                     *               "dns_records": [
-                     *                 {
-                     *                   "purpose": "receiving_identity",
-                     *                   "type": "CNAME",
-                     *                   "name": "_mailroom-in.demo.test",
-                     *                   "value": "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test",
-                     *                   "priority": null,
-                     *                   "ttl": 300,
-                     *                   "status": "verified",
-                     *                   "found": [
-                     *                     "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test"
-                     *                   ],
-                     *                   "required": true
-                     *                 }
-                     *               ]
-                     *             }
-                     *           },
-                     *           "last_checked_at": "2026-01-31T08:15:00.000000Z",
-                     *           "created_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["DomainDetails"][];
                     };
@@ -3747,12 +2229,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "brand_id": "brd_01jx0000000000000000000001",
-                 *       "domain": "more-demo.test"
-                 *     }
-                 */
                 "application/json": {
                     /** @description The brand to register it under. Required, unless the API key is restricted to a brand. */
                     brand_id?: string;
@@ -3769,114 +2245,9 @@ export interface operations {
             /** @description Register a domain. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dom_01jx0000000000000000000002",
-                     *       "domain": "more-demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000001",
-                     *       "status": "verified",
-                     *       "ownership_verified": true,
-                     *       "ready_to_send": true,
-                     *       "dns_records": [
-                     *         {
-                     *           "purpose": "dkim",
-                     *           "type": "TXT",
-                     *           "name": "mr1-20261122-9nawy9._domainkey.more-demo.test",
-                     *           "value": "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A"
-                     *           ],
-                     *           "required": true
-                     *         },
-                     *         {
-                     *           "purpose": "spf",
-                     *           "type": "TXT",
-                     *           "name": "more-demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "MX",
-                     *           "name": "mr-bounces.more-demo.test",
-                     *           "value": "mail.demo.test",
-                     *           "priority": 10,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "10 mail.demo.test"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "TXT",
-                     *           "name": "mr-bounces.more-demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "dmarc",
-                     *           "type": "TXT",
-                     *           "name": "_dmarc.more-demo.test",
-                     *           "value": "v=DMARC1; p=none",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DMARC1; p=none"
-                     *           ],
-                     *           "required": false
-                     *         }
-                     *       ],
-                     *       "receiving": {
-                     *         "live": false,
-                     *         "next_step": "identity",
-                     *         "mx": {
-                     *           "record": {
-                     *             "purpose": "mx",
-                     *             "type": "MX",
-                     *             "name": "more-demo.test",
-                     *             "value": "mail.demo.test",
-                     *             "priority": 10,
-                     *             "ttl": 300,
-                     *             "status": "pending",
-                     *             "found": [],
-                     *             "required": true
-                     *           }
-                     *         },
-                     *         "identity": {
-                     *           "dns_records": []
-                     *         }
-                     *       },
-                     *       "last_checked_at": "2026-01-31T08:15:00.000000Z",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["DomainDetails"];
                 };
             };
@@ -3897,128 +2268,9 @@ export interface operations {
             /** @description Get a domain. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dom_01jx0000000000000000000001",
-                     *       "domain": "demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "status": "verified",
-                     *       "ownership_verified": true,
-                     *       "ready_to_send": true,
-                     *       "dns_records": [
-                     *         {
-                     *           "purpose": "dkim",
-                     *           "type": "TXT",
-                     *           "name": "mr1-20261122-hbxf2p._domainkey.demo.test",
-                     *           "value": "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A"
-                     *           ],
-                     *           "required": true
-                     *         },
-                     *         {
-                     *           "purpose": "spf",
-                     *           "type": "TXT",
-                     *           "name": "demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "MX",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "mail.demo.test",
-                     *           "priority": 10,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "10 mail.demo.test"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "TXT",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "dmarc",
-                     *           "type": "TXT",
-                     *           "name": "_dmarc.demo.test",
-                     *           "value": "v=DMARC1; p=none",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DMARC1; p=none"
-                     *           ],
-                     *           "required": false
-                     *         }
-                     *       ],
-                     *       "receiving": {
-                     *         "live": true,
-                     *         "mx": {
-                     *           "record": {
-                     *             "purpose": "mx",
-                     *             "type": "MX",
-                     *             "name": "demo.test",
-                     *             "value": "mail.demo.test",
-                     *             "priority": 10,
-                     *             "ttl": 300,
-                     *             "status": "verified",
-                     *             "found": [
-                     *               "10 mail.demo.test"
-                     *             ],
-                     *             "required": true
-                     *           }
-                     *         },
-                     *         "identity": {
-                     *           "dns_records": [
-                     *             {
-                     *               "purpose": "receiving_identity",
-                     *               "type": "CNAME",
-                     *               "name": "_mailroom-in.demo.test",
-                     *               "value": "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test",
-                     *               "priority": null,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test"
-                     *               ],
-                     *               "required": true
-                     *             }
-                     *           ]
-                     *         }
-                     *       },
-                     *       "last_checked_at": "2026-01-31T08:15:00.000000Z",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["DomainDetails"];
                 };
             };
@@ -4042,25 +2294,9 @@ export interface operations {
             /** @description Delete a domain. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dom_01jx0000000000000000000001",
-                     *       "domain": "spare-demo.test",
-                     *       "deleted": true,
-                     *       "provider_identity_removed": false,
-                     *       "dns_records_removed": false,
-                     *       "warning": "The DNS records of spare-demo.test stay published. Remove its MX record so that no mail for it is sent here, and its _mailroom, _mailroom-in, _domainkey and SPF records, those of mr-bounces.spare-demo.test once you no longer need them."
-                     *     }
-                     */
                     "application/json": components["schemas"]["DomainDeleted"];
                 };
             };
@@ -4094,129 +2330,9 @@ export interface operations {
             /** @description Retry provisioning of a domain. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dom_01jx0000000000000000000001",
-                     *       "domain": "demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "status": "verified",
-                     *       "ownership_verified": true,
-                     *       "ready_to_send": true,
-                     *       "dns_records": [
-                     *         {
-                     *           "purpose": "dkim",
-                     *           "type": "TXT",
-                     *           "name": "mr1-20261122-hbxf2p._domainkey.demo.test",
-                     *           "value": "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A"
-                     *           ],
-                     *           "required": true
-                     *         },
-                     *         {
-                     *           "purpose": "spf",
-                     *           "type": "TXT",
-                     *           "name": "demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "MX",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "mail.demo.test",
-                     *           "priority": 10,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "10 mail.demo.test"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "TXT",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "dmarc",
-                     *           "type": "TXT",
-                     *           "name": "_dmarc.demo.test",
-                     *           "value": "v=DMARC1; p=none",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DMARC1; p=none"
-                     *           ],
-                     *           "required": false
-                     *         }
-                     *       ],
-                     *       "receiving": {
-                     *         "live": true,
-                     *         "mx": {
-                     *           "record": {
-                     *             "purpose": "mx",
-                     *             "type": "MX",
-                     *             "name": "demo.test",
-                     *             "value": "mail.demo.test",
-                     *             "priority": 10,
-                     *             "ttl": 300,
-                     *             "status": "verified",
-                     *             "found": [
-                     *               "10 mail.demo.test"
-                     *             ],
-                     *             "required": true
-                     *           }
-                     *         },
-                     *         "identity": {
-                     *           "dns_records": [
-                     *             {
-                     *               "purpose": "receiving_identity",
-                     *               "type": "CNAME",
-                     *               "name": "_mailroom-in.demo.test",
-                     *               "value": "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test",
-                     *               "priority": null,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test"
-                     *               ],
-                     *               "required": true
-                     *             }
-                     *           ]
-                     *         }
-                     *       },
-                     *       "last_checked_at": "2026-01-31T08:15:00.000000Z",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["DomainDetails"];
                 };
             };
@@ -4240,129 +2356,9 @@ export interface operations {
             /** @description Check the DNS records of a domain now. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dom_01jx0000000000000000000001",
-                     *       "domain": "demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "status": "verified",
-                     *       "ownership_verified": true,
-                     *       "ready_to_send": true,
-                     *       "dns_records": [
-                     *         {
-                     *           "purpose": "dkim",
-                     *           "type": "TXT",
-                     *           "name": "mr1-20261122-hbxf2p._domainkey.demo.test",
-                     *           "value": "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A"
-                     *           ],
-                     *           "required": true
-                     *         },
-                     *         {
-                     *           "purpose": "spf",
-                     *           "type": "TXT",
-                     *           "name": "demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "MX",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "mail.demo.test",
-                     *           "priority": 10,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "10 mail.demo.test"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "TXT",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "dmarc",
-                     *           "type": "TXT",
-                     *           "name": "_dmarc.demo.test",
-                     *           "value": "v=DMARC1; p=none",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DMARC1; p=none"
-                     *           ],
-                     *           "required": false
-                     *         }
-                     *       ],
-                     *       "receiving": {
-                     *         "live": true,
-                     *         "mx": {
-                     *           "record": {
-                     *             "purpose": "mx",
-                     *             "type": "MX",
-                     *             "name": "demo.test",
-                     *             "value": "mail.demo.test",
-                     *             "priority": 10,
-                     *             "ttl": 300,
-                     *             "status": "verified",
-                     *             "found": [
-                     *               "10 mail.demo.test"
-                     *             ],
-                     *             "required": true
-                     *           }
-                     *         },
-                     *         "identity": {
-                     *           "dns_records": [
-                     *             {
-                     *               "purpose": "receiving_identity",
-                     *               "type": "CNAME",
-                     *               "name": "_mailroom-in.demo.test",
-                     *               "value": "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test",
-                     *               "priority": null,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test"
-                     *               ],
-                     *               "required": true
-                     *             }
-                     *           ]
-                     *         }
-                     *       },
-                     *       "last_checked_at": "2026-01-31T08:15:00.000000Z",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["DomainDetails"];
                 };
             };
@@ -4386,52 +2382,9 @@ export interface operations {
             /** @description Claim receiving of mail for a domain, and check its records. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "live": true,
-                     *       "mx": {
-                     *         "record": {
-                     *           "purpose": "mx",
-                     *           "type": "MX",
-                     *           "name": "demo.test",
-                     *           "value": "mail.demo.test",
-                     *           "priority": 10,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "10 mail.demo.test"
-                     *           ],
-                     *           "required": true
-                     *         }
-                     *       },
-                     *       "identity": {
-                     *         "dns_records": [
-                     *           {
-                     *             "purpose": "receiving_identity",
-                     *             "type": "CNAME",
-                     *             "name": "_mailroom-in.demo.test",
-                     *             "value": "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test",
-                     *             "priority": null,
-                     *             "ttl": 300,
-                     *             "status": "verified",
-                     *             "found": [
-                     *               "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test"
-                     *             ],
-                     *             "required": true
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Receiving"];
                 };
             };
@@ -4455,102 +2408,9 @@ export interface operations {
             /** @description Publish the DNS records of a domain, except MX. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "domain_id": "dom_01jx0000000000000000000001",
-                     *       "published": [],
-                     *       "unchanged": [
-                     *         {
-                     *           "purpose": "dkim",
-                     *           "type": "TXT",
-                     *           "name": "mr1-20261122-hbxf2p._domainkey.demo.test",
-                     *           "value": "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A"
-                     *           ],
-                     *           "required": true
-                     *         },
-                     *         {
-                     *           "purpose": "spf",
-                     *           "type": "TXT",
-                     *           "name": "demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "MX",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "mail.demo.test",
-                     *           "priority": 10,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "10 mail.demo.test"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "TXT",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "dmarc",
-                     *           "type": "TXT",
-                     *           "name": "_dmarc.demo.test",
-                     *           "value": "v=DMARC1; p=none",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DMARC1; p=none"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "receiving_identity",
-                     *           "type": "CNAME",
-                     *           "name": "_mailroom-in.demo.test",
-                     *           "value": "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test"
-                     *           ],
-                     *           "required": true
-                     *         }
-                     *       ],
-                     *       "conflicts": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["PublishDns"];
                 };
             };
@@ -4571,134 +2431,9 @@ export interface operations {
             /** @description Get the DNS records that a domain needs. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "domain_id": "dom_01jx0000000000000000000001",
-                     *       "ownership": {
-                     *         "verified": true,
-                     *         "record": {
-                     *           "purpose": "ownership",
-                     *           "type": "TXT",
-                     *           "name": "_mailroom.demo.test",
-                     *           "value": "mailroom-ownership=tmptzmj6y8g5t21987mky21cmk",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "mailroom-ownership=tmptzmj6y8g5t21987mky21cmk"
-                     *           ],
-                     *           "required": true
-                     *         },
-                     *         "checked_at": "2026-01-31T08:15:00.000000Z"
-                     *       },
-                     *       "dns_provider": {
-                     *         "configured": true,
-                     *         "name": "local",
-                     *         "zone": "test"
-                     *       },
-                     *       "records": [
-                     *         {
-                     *           "purpose": "dkim",
-                     *           "type": "TXT",
-                     *           "name": "mr1-20261122-hbxf2p._domainkey.demo.test",
-                     *           "value": "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A"
-                     *           ],
-                     *           "required": true
-                     *         },
-                     *         {
-                     *           "purpose": "spf",
-                     *           "type": "TXT",
-                     *           "name": "demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "MX",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "mail.demo.test",
-                     *           "priority": 10,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "10 mail.demo.test"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "return_path",
-                     *           "type": "TXT",
-                     *           "name": "mr-bounces.demo.test",
-                     *           "value": "v=spf1 a:mail.demo.test ~all",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=spf1 a:mail.demo.test ~all"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "dmarc",
-                     *           "type": "TXT",
-                     *           "name": "_dmarc.demo.test",
-                     *           "value": "v=DMARC1; p=none",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "v=DMARC1; p=none"
-                     *           ],
-                     *           "required": false
-                     *         },
-                     *         {
-                     *           "purpose": "receiving_identity",
-                     *           "type": "CNAME",
-                     *           "name": "_mailroom-in.demo.test",
-                     *           "value": "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test",
-                     *           "priority": null,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test"
-                     *           ],
-                     *           "required": true
-                     *         },
-                     *         {
-                     *           "purpose": "mx",
-                     *           "type": "MX",
-                     *           "name": "demo.test",
-                     *           "value": "mail.demo.test",
-                     *           "priority": 10,
-                     *           "ttl": 300,
-                     *           "status": "verified",
-                     *           "found": [
-                     *             "10 mail.demo.test"
-                     *           ],
-                     *           "required": true
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["DnsSetup"];
                 };
             };
@@ -4724,32 +2459,9 @@ export interface operations {
             /** @description List the DNS records at and below a domain. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "rec_01jx0000000000000000000001",
-                     *           "type": "TXT",
-                     *           "name": "_dmarc.demo.test",
-                     *           "value": "v=DMARC1; p=none",
-                     *           "ttl": 300,
-                     *           "priority": null,
-                     *           "managed_by": "mailroom",
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["ManagedRecord"][];
                         next_cursor: string | null;
@@ -4773,13 +2485,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "type": "TXT",
-                 *       "name": "_new.demo.test",
-                 *       "value": "new"
-                 *     }
-                 */
                 "application/json": {
                     /** @enum {string} */
                     type: "A" | "AAAA" | "CNAME" | "MX" | "TXT";
@@ -4801,28 +2506,9 @@ export interface operations {
             /** @description Publish a DNS record. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "rec_01jx0000000000000000000001",
-                     *       "type": "TXT",
-                     *       "name": "_new.demo.test",
-                     *       "value": "new",
-                     *       "ttl": 300,
-                     *       "priority": null,
-                     *       "managed_by": "user",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["ManagedRecord"];
                 };
             };
@@ -4848,21 +2534,9 @@ export interface operations {
             /** @description Delete a DNS record. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "rec_01jx0000000000000000000001",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         /** @constant */
@@ -4889,11 +2563,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "value": "192.0.2.2"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Fully qualified (`www.example.com`), or relative to the domain if it is a single label or begins with `_` or `*` (`www`, `_sip._tcp`, `*`; `@` for the domain itself). */
                     name?: string;
@@ -4910,28 +2579,9 @@ export interface operations {
             /** @description Change a DNS record. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "rec_01jx0000000000000000000001",
-                     *       "type": "A",
-                     *       "name": "www.demo.test",
-                     *       "value": "192.0.2.2",
-                     *       "ttl": 300,
-                     *       "priority": null,
-                     *       "managed_by": "user",
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["ManagedRecord"];
                 };
             };
@@ -4949,31 +2599,9 @@ export interface operations {
             /** @description List mailboxes. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "mbx_01jx0000000000000000000001",
-                     *           "domain_id": "dom_01jx0000000000000000000002",
-                     *           "brand_id": "brd_01jx0000000000000000000003",
-                     *           "local_part": null,
-                     *           "address": "*@demo.test",
-                     *           "catch_all": true,
-                     *           "live": true,
-                     *           "unread_count": 0,
-                     *           "created_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Mailbox"][];
                     };
@@ -4993,12 +2621,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "domain_id": "dom_01jx0000000000000000000001",
-                 *       "local_part": "new"
-                 *     }
-                 */
                 "application/json": {
                     domain_id: string;
                     /** @description Omit it for a catch-all. */
@@ -5010,76 +2632,9 @@ export interface operations {
             /** @description Create a mailbox. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "mbx_01jx0000000000000000000002",
-                     *       "domain_id": "dom_01jx0000000000000000000001",
-                     *       "brand_id": "brd_01jx0000000000000000000003",
-                     *       "local_part": "new",
-                     *       "address": "new@demo.test",
-                     *       "catch_all": false,
-                     *       "live": true,
-                     *       "unread_count": 0,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "receiving": {
-                     *         "live": true,
-                     *         "mx": {
-                     *           "record": {
-                     *             "purpose": "mx",
-                     *             "type": "MX",
-                     *             "name": "demo.test",
-                     *             "value": "mail.demo.test",
-                     *             "priority": 10,
-                     *             "ttl": 300,
-                     *             "status": "verified",
-                     *             "found": [
-                     *               "10 mail.demo.test"
-                     *             ],
-                     *             "required": true
-                     *           }
-                     *         },
-                     *         "identity": {
-                     *           "dns_records": [
-                     *             {
-                     *               "purpose": "receiving_identity",
-                     *               "type": "CNAME",
-                     *               "name": "_mailroom-in.demo.test",
-                     *               "value": "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test",
-                     *               "priority": null,
-                     *               "ttl": 300,
-                     *               "status": "verified",
-                     *               "found": [
-                     *                 "e1f8r9k3j90qkkcthf833nyfe1.mail.demo.test"
-                     *               ],
-                     *               "required": true
-                     *             }
-                     *           ]
-                     *         }
-                     *       },
-                     *       "receiving_mx": {
-                     *         "purpose": "mx",
-                     *         "type": "MX",
-                     *         "name": "demo.test",
-                     *         "value": "mail.demo.test",
-                     *         "priority": 10,
-                     *         "ttl": 300,
-                     *         "status": "verified",
-                     *         "found": [
-                     *           "10 mail.demo.test"
-                     *         ],
-                     *         "required": true
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["MailboxCreated"];
                 };
             };
@@ -5103,20 +2658,9 @@ export interface operations {
             /** @description Delete a mailbox; its messages are kept. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "deleted": "mbx_01jx0000000000000000000001"
-                     *     }
-                     */
                     "application/json": {
                         deleted: string;
                     };
@@ -5149,39 +2693,9 @@ export interface operations {
             /** @description List sent emails. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "eml_01jx0000000000000000000001",
-                     *           "brand_id": "brd_01jx0000000000000000000002",
-                     *           "domain_id": "dom_01jx0000000000000000000003",
-                     *           "from": "hello@demo.test",
-                     *           "to": [
-                     *             "you@friend.test"
-                     *           ],
-                     *           "cc": [],
-                     *           "subject": "Hello",
-                     *           "status": "queued",
-                     *           "tags": [],
-                     *           "template": null,
-                     *           "attachment_count": 0,
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "scheduled_at": null,
-                     *           "last_event_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ],
-                     *       "next_before": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["EmailPage"];
                 };
             };
@@ -5199,14 +2713,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "from": "hello@demo.test",
-                 *       "to": "you@friend.test",
-                 *       "subject": "Hello",
-                 *       "text": "Hello"
-                 *     }
-                 */
                 "application/json": components["schemas"]["SendEmail"];
             };
         };
@@ -5214,31 +2720,9 @@ export interface operations {
             /** @description Send an email. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "eml_01jx0000000000000000000001",
-                     *       "status": "queued",
-                     *       "message_id": "01jx0000000000000000000003@demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "recipients": [
-                     *         {
-                     *           "email": "you@friend.test",
-                     *           "type": "to",
-                     *           "status": "queued"
-                     *         }
-                     *       ],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["SendAccepted"];
                 };
             };
@@ -5259,90 +2743,9 @@ export interface operations {
             /** @description Get a sent email and its events. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "eml_01jx0000000000000000000001",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "domain_id": "dom_01jx0000000000000000000003",
-                     *       "from": "hello@demo.test",
-                     *       "to": [
-                     *         "you@friend.test"
-                     *       ],
-                     *       "cc": [],
-                     *       "subject": "Hello",
-                     *       "status": "sent",
-                     *       "tags": [],
-                     *       "template": null,
-                     *       "attachment_count": 0,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "scheduled_at": null,
-                     *       "last_event_at": "2026-01-31T08:15:00.000000Z",
-                     *       "bcc": [],
-                     *       "reply_to": [],
-                     *       "message_id": "01jx0000000000000000000006@demo.test",
-                     *       "wire_message_id": null,
-                     *       "metadata": {},
-                     *       "provider": "sandbox",
-                     *       "provider_message_id": null,
-                     *       "recipients": [
-                     *         {
-                     *           "email": "you@friend.test",
-                     *           "type": "to",
-                     *           "status": "sent",
-                     *           "smtp_code": 250,
-                     *           "enhanced_code": "2.0.0",
-                     *           "detail": "Stored in the sandbox",
-                     *           "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ],
-                     *       "events": [
-                     *         {
-                     *           "id": "evt_01jx0000000000000000000004",
-                     *           "type": "queued",
-                     *           "recipient": null,
-                     *           "occurred_at": "2026-01-31T08:15:00.000000Z",
-                     *           "recorded_at": "2026-01-31T08:15:00.000000Z",
-                     *           "source": "api",
-                     *           "smtp_code": null,
-                     *           "enhanced_code": null,
-                     *           "detail": null,
-                     *           "bounce": null,
-                     *           "data": {},
-                     *           "tags": [],
-                     *           "metadata": {}
-                     *         },
-                     *         {
-                     *           "id": "evt_01jx0000000000000000000005",
-                     *           "type": "sent",
-                     *           "recipient": "you@friend.test",
-                     *           "occurred_at": "2026-01-31T08:15:00.000000Z",
-                     *           "recorded_at": "2026-01-31T08:15:00.000000Z",
-                     *           "source": "smtp",
-                     *           "smtp_code": 250,
-                     *           "enhanced_code": "2.0.0",
-                     *           "detail": "Stored in the sandbox",
-                     *           "bounce": null,
-                     *           "data": {
-                     *             "phase": "final-dot",
-                     *             "attempt": 1
-                     *           },
-                     *           "tags": [],
-                     *           "metadata": {}
-                     *         }
-                     *       ],
-                     *       "replies": [],
-                     *       "sent_at": "2026-01-31T08:15:00.000000Z",
-                     *       "error": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["EmailDetail"];
                 };
             };
@@ -5366,88 +2769,9 @@ export interface operations {
             /** @description Cancel a scheduled email. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "eml_01jx0000000000000000000001",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "domain_id": "dom_01jx0000000000000000000003",
-                     *       "from": "hello@demo.test",
-                     *       "to": [
-                     *         "you@friend.test"
-                     *       ],
-                     *       "cc": [],
-                     *       "subject": "Hello",
-                     *       "status": "canceled",
-                     *       "tags": [],
-                     *       "template": null,
-                     *       "attachment_count": 0,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "scheduled_at": "2026-01-31T08:15:00.000000Z",
-                     *       "last_event_at": "2026-01-31T08:15:00.000000Z",
-                     *       "bcc": [],
-                     *       "reply_to": [],
-                     *       "message_id": "01jx0000000000000000000006@demo.test",
-                     *       "wire_message_id": null,
-                     *       "metadata": {},
-                     *       "provider": "sandbox",
-                     *       "provider_message_id": null,
-                     *       "recipients": [
-                     *         {
-                     *           "email": "you@friend.test",
-                     *           "type": "to",
-                     *           "status": "canceled",
-                     *           "smtp_code": null,
-                     *           "enhanced_code": null,
-                     *           "detail": null,
-                     *           "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ],
-                     *       "events": [
-                     *         {
-                     *           "id": "evt_01jx0000000000000000000004",
-                     *           "type": "scheduled",
-                     *           "recipient": null,
-                     *           "occurred_at": "2026-01-31T08:15:00.000000Z",
-                     *           "recorded_at": "2026-01-31T08:15:00.000000Z",
-                     *           "source": "api",
-                     *           "smtp_code": null,
-                     *           "enhanced_code": null,
-                     *           "detail": null,
-                     *           "bounce": null,
-                     *           "data": {},
-                     *           "tags": [],
-                     *           "metadata": {}
-                     *         },
-                     *         {
-                     *           "id": "evt_01jx0000000000000000000005",
-                     *           "type": "canceled",
-                     *           "recipient": null,
-                     *           "occurred_at": "2026-01-31T08:15:00.000000Z",
-                     *           "recorded_at": "2026-01-31T08:15:00.000000Z",
-                     *           "source": "api",
-                     *           "smtp_code": null,
-                     *           "enhanced_code": null,
-                     *           "detail": null,
-                     *           "bounce": null,
-                     *           "data": {},
-                     *           "tags": [],
-                     *           "metadata": {}
-                     *         }
-                     *       ],
-                     *       "replies": [],
-                     *       "sent_at": null,
-                     *       "error": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["EmailDetail"];
                 };
             };
@@ -5468,60 +2792,9 @@ export interface operations {
             /** @description Get the content of a sent email. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "eml_01jx0000000000000000000001",
-                     *       "attachments": [],
-                     *       "purged_at": null,
-                     *       "attachments_purged_at": null,
-                     *       "subject": "Hello",
-                     *       "text": "Hello\n",
-                     *       "html": null,
-                     *       "headers": [
-                     *         {
-                     *           "name": "Subject",
-                     *           "value": "Hello"
-                     *         },
-                     *         {
-                     *           "name": "X-Mailroom-ID",
-                     *           "value": "eml_01jx0000000000000000000001"
-                     *         },
-                     *         {
-                     *           "name": "From",
-                     *           "value": "hello@demo.test"
-                     *         },
-                     *         {
-                     *           "name": "To",
-                     *           "value": "you@friend.test"
-                     *         },
-                     *         {
-                     *           "name": "Message-ID",
-                     *           "value": "<01jx0000000000000000000002@demo.test>"
-                     *         },
-                     *         {
-                     *           "name": "Content-Transfer-Encoding",
-                     *           "value": "7bit"
-                     *         },
-                     *         {
-                     *           "name": "MIME-Version",
-                     *           "value": "1.0"
-                     *         },
-                     *         {
-                     *           "name": "Content-Type",
-                     *           "value": "text/plain; charset=utf-8"
-                     *         }
-                     *       ],
-                     *       "available": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["EmailContent"];
                 };
             };
@@ -5544,15 +2817,6 @@ export interface operations {
             /** @description The file, as a download. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Content-Disposition": string;
-                    /** @description In bytes. */
-                    "Content-Length"?: number;
-                    "X-Content-Type-Options": "nosniff";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5582,30 +2846,9 @@ export interface operations {
             /** @description List suppressed recipients. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "email": "gone@acme.example",
-                     *           "brand_id": "brd_01jx0000000000000000000001",
-                     *           "reason": "manual",
-                     *           "source_email_id": null,
-                     *           "evidence": null,
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "expires_at": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Suppression"][];
                         next_cursor: string | null;
@@ -5626,12 +2869,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "brand_id": "brd_01jx0000000000000000000001",
-                 *       "email": "new@friend.test"
-                 *     }
-                 */
                 "application/json": {
                     email: string;
                     brand_id?: string;
@@ -5644,12 +2881,6 @@ export interface operations {
             /** @description Suppress a recipient. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5659,26 +2890,9 @@ export interface operations {
             /** @description Suppress a recipient. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "email": "new@friend.test",
-                     *       "brand_id": "brd_01jx0000000000000000000001",
-                     *       "reason": "manual",
-                     *       "source_email_id": null,
-                     *       "evidence": null,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "expires_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Suppression"];
                 };
             };
@@ -5701,29 +2915,9 @@ export interface operations {
             /** @description Check whether a recipient is suppressed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "email": "gone@acme.example",
-                     *       "suppressed": true,
-                     *       "suppression": {
-                     *         "email": "gone@acme.example",
-                     *         "brand_id": "brd_01jx0000000000000000000001",
-                     *         "reason": "manual",
-                     *         "source_email_id": null,
-                     *         "evidence": null,
-                     *         "created_at": "2026-01-31T08:15:00.000000Z",
-                     *         "expires_at": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         email: string;
                         suppressed: boolean;
@@ -5754,21 +2948,9 @@ export interface operations {
             /** @description Remove a suppression. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "email": "gone@acme.example",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": {
                         email: string;
                         /** @constant */
@@ -5803,54 +2985,9 @@ export interface operations {
             /** @description List received messages. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "msg_01jx0000000000000000000001",
-                     *           "brand_id": "brd_01jx0000000000000000000002",
-                     *           "folder": "inbox",
-                     *           "mailbox_id": "mbx_01jx0000000000000000000003",
-                     *           "address": "hello@demo.test",
-                     *           "from": {
-                     *             "address": "ann@sender.example",
-                     *             "name": "Ann"
-                     *           },
-                     *           "to": [
-                     *             {
-                     *               "address": "hello@demo.test",
-                     *               "name": ""
-                     *             }
-                     *           ],
-                     *           "subject": "Hello",
-                     *           "preview": "Hello.",
-                     *           "starred": false,
-                     *           "read": true,
-                     *           "received_at": "2026-01-31T08:15:00.000000Z",
-                     *           "size": 338,
-                     *           "attachment_count": 1,
-                     *           "message_id": "5f2d7f0a-3c1e-4b5a-9d8e-7c6b5a493827@sender.example",
-                     *           "thread_id": "msg_01jx0000000000000000000001",
-                     *           "in_reply_to_email_id": null,
-                     *           "scan": "clean",
-                     *           "auth": {
-                     *             "spf": "none",
-                     *             "dkim": "none",
-                     *             "dmarc": "none"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["InboxPage"];
                 };
             };
@@ -5875,53 +3012,9 @@ export interface operations {
             /** @description Search received messages. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "msg_01jx0000000000000000000001",
-                     *           "brand_id": "brd_01jx0000000000000000000002",
-                     *           "folder": "inbox",
-                     *           "mailbox_id": "mbx_01jx0000000000000000000003",
-                     *           "address": "hello@demo.test",
-                     *           "from": {
-                     *             "address": "ann@sender.example",
-                     *             "name": "Ann"
-                     *           },
-                     *           "to": [
-                     *             {
-                     *               "address": "hello@demo.test",
-                     *               "name": ""
-                     *             }
-                     *           ],
-                     *           "subject": "Hello",
-                     *           "preview": "Hello.",
-                     *           "starred": false,
-                     *           "read": true,
-                     *           "received_at": "2026-01-31T08:15:00.000000Z",
-                     *           "size": 338,
-                     *           "attachment_count": 1,
-                     *           "message_id": "5f2d7f0a-3c1e-4b5a-9d8e-7c6b5a493827@sender.example",
-                     *           "thread_id": "msg_01jx0000000000000000000001",
-                     *           "in_reply_to_email_id": null,
-                     *           "scan": "clean",
-                     *           "auth": {
-                     *             "spf": "none",
-                     *             "dkim": "none",
-                     *             "dmarc": "none"
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["InboxItem"][];
                     };
@@ -5947,117 +3040,9 @@ export interface operations {
             /** @description Read a received message. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "msg_01jx0000000000000000000001",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "folder": "inbox",
-                     *       "mailbox_id": "mbx_01jx0000000000000000000003",
-                     *       "address": "hello@demo.test",
-                     *       "from": {
-                     *         "address": "ann@sender.example",
-                     *         "name": "Ann"
-                     *       },
-                     *       "to": [
-                     *         {
-                     *           "address": "hello@demo.test",
-                     *           "name": ""
-                     *         }
-                     *       ],
-                     *       "subject": "Hello",
-                     *       "preview": "Hello.",
-                     *       "starred": false,
-                     *       "read": true,
-                     *       "received_at": "2026-01-31T08:15:00.000000Z",
-                     *       "size": 338,
-                     *       "attachment_count": 1,
-                     *       "message_id": "5f2d7f0a-3c1e-4b5a-9d8e-7c6b5a493827@sender.example",
-                     *       "thread_id": "msg_01jx0000000000000000000001",
-                     *       "in_reply_to_email_id": null,
-                     *       "scan": "clean",
-                     *       "cc": [],
-                     *       "reply_to": [],
-                     *       "date": null,
-                     *       "text": "Hello.",
-                     *       "html": null,
-                     *       "reply_text": "Hello.",
-                     *       "headers": [
-                     *         {
-                     *           "name": "From",
-                     *           "value": "Ann <ann@sender.example>"
-                     *         },
-                     *         {
-                     *           "name": "To",
-                     *           "value": "hello@demo.test"
-                     *         },
-                     *         {
-                     *           "name": "Subject",
-                     *           "value": "Hello"
-                     *         },
-                     *         {
-                     *           "name": "Message-ID",
-                     *           "value": "<5f2d7f0a-3c1e-4b5a-9d8e-7c6b5a493827@sender.example>"
-                     *         },
-                     *         {
-                     *           "name": "Content-Type",
-                     *           "value": "multipart/mixed; boundary=b"
-                     *         }
-                     *       ],
-                     *       "in_reply_to": null,
-                     *       "references": [],
-                     *       "envelope": {
-                     *         "mail_from": "alice@sender.example",
-                     *         "rcpt_to": "hello@demo.test",
-                     *         "remote_ip": "127.0.0.1",
-                     *         "helo": "mx.sender.example",
-                     *         "tls": null
-                     *       },
-                     *       "auth": {
-                     *         "spf": {
-                     *           "result": "none",
-                     *           "domain": "sender.example",
-                     *           "aligned": true,
-                     *           "detail": "sender.example does not designate permitted sender hosts"
-                     *         },
-                     *         "dkim": {
-                     *           "result": "none",
-                     *           "domain": null,
-                     *           "aligned": null,
-                     *           "detail": "the message is not signed"
-                     *         },
-                     *         "dmarc": {
-                     *           "result": "none",
-                     *           "domain": "sender.example",
-                     *           "aligned": null,
-                     *           "detail": null
-                     *         }
-                     *       },
-                     *       "folder_reason": "accepted",
-                     *       "purged_at": null,
-                     *       "attachments_purged_at": null,
-                     *       "attachments": [
-                     *         {
-                     *           "id": "att_01jx0000000000000000000004",
-                     *           "filename": "note.txt",
-                     *           "content_type": "text/plain",
-                     *           "content_id": null,
-                     *           "disposition": "attachment",
-                     *           "scan": "clean",
-                     *           "scan_signature": null,
-                     *           "size": 7,
-                     *           "sha256": "cc929e32b3916727cda14281139dca4464c3b6fc995badedad89ab0e678be59a"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["InboundMessage"];
                 };
             };
@@ -6081,21 +3066,9 @@ export interface operations {
             /** @description Move a message to the trash. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "msg_01jx0000000000000000000001",
-                     *       "folder": "trash"
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         /** @enum {string} */
@@ -6122,15 +3095,6 @@ export interface operations {
             /** @description The file, as a download. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Content-Disposition": string;
-                    /** @description In bytes. */
-                    "Content-Length"?: number;
-                    "X-Content-Type-Options": "nosniff";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6154,15 +3118,6 @@ export interface operations {
             /** @description The file, as a download. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Content-Disposition": string;
-                    /** @description In bytes. */
-                    "Content-Length"?: number;
-                    "X-Content-Type-Options": "nosniff";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6186,11 +3141,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "folder": "archive"
-                 *     }
-                 */
                 "application/json": {
                     /** @enum {string} */
                     folder: "inbox" | "spam" | "archive" | "trash" | "quarantine";
@@ -6201,21 +3151,9 @@ export interface operations {
             /** @description Move a message to a folder. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "msg_01jx0000000000000000000001",
-                     *       "folder": "archive"
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         /** @enum {string} */
@@ -6240,11 +3178,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "starred": true
-                 *     }
-                 */
                 "application/json": {
                     starred: boolean;
                 };
@@ -6254,21 +3187,9 @@ export interface operations {
             /** @description Star or unstar a message. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "msg_01jx0000000000000000000001",
-                     *       "starred": true
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         starred: boolean;
@@ -6292,11 +3213,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "read": true
-                 *     }
-                 */
                 "application/json": {
                     read: boolean;
                 };
@@ -6306,21 +3222,9 @@ export interface operations {
             /** @description Mark a message as read or unread. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "msg_01jx0000000000000000000001",
-                     *       "read": true
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         read: boolean;
@@ -6341,14 +3245,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "ids": [
-                 *         "msg_01jx0000000000000000000001"
-                 *       ],
-                 *       "read": true
-                 *     }
-                 */
                 "application/json": {
                     ids: string[];
                     /** @enum {string} */
@@ -6362,23 +3258,9 @@ export interface operations {
             /** @description Move, star or mark many messages. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "updated": [
-                     *         "msg_01jx0000000000000000000001"
-                     *       ],
-                     *       "not_found": []
-                     *     }
-                     */
                     "application/json": {
                         updated: string[];
                         not_found: string[];
@@ -6405,21 +3287,9 @@ export interface operations {
             /** @description Restore a message from the trash. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "msg_01jx0000000000000000000001",
-                     *       "folder": "inbox"
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         /** @enum {string} */
@@ -6444,11 +3314,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "text": "Yes"
-                 *     }
-                 */
                 "application/json": {
                     text?: string;
                     html?: string;
@@ -6482,31 +3347,9 @@ export interface operations {
             /** @description Reply to the sender of a message. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "eml_01jx0000000000000000000001",
-                     *       "status": "queued",
-                     *       "message_id": "01jx0000000000000000000003@demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "recipients": [
-                     *         {
-                     *           "email": "ann@sender.example",
-                     *           "type": "to",
-                     *           "status": "queued"
-                     *         }
-                     *       ],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["SendAccepted"];
                 };
             };
@@ -6527,11 +3370,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "text": "Yes"
-                 *     }
-                 */
                 "application/json": {
                     text?: string;
                     html?: string;
@@ -6565,31 +3403,9 @@ export interface operations {
             /** @description Reply to the sender and the recipients of a message. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "eml_01jx0000000000000000000001",
-                     *       "status": "queued",
-                     *       "message_id": "01jx0000000000000000000003@demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "recipients": [
-                     *         {
-                     *           "email": "ann@sender.example",
-                     *           "type": "to",
-                     *           "status": "queued"
-                     *         }
-                     *       ],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["SendAccepted"];
                 };
             };
@@ -6610,11 +3426,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "to": "you@friend.test"
-                 *     }
-                 */
                 "application/json": {
                     to: string | string[];
                     cc?: string | string[];
@@ -6640,31 +3451,9 @@ export interface operations {
             /** @description Forward a message. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "eml_01jx0000000000000000000001",
-                     *       "status": "queued",
-                     *       "message_id": "01jx0000000000000000000003@demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "recipients": [
-                     *         {
-                     *           "email": "you@friend.test",
-                     *           "type": "to",
-                     *           "status": "queued"
-                     *         }
-                     *       ],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["SendAccepted"];
                 };
             };
@@ -6689,33 +3478,9 @@ export interface operations {
             /** @description List templates. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "tpl_01jx0000000000000000000001",
-                     *           "brand_id": "brd_01jx0000000000000000000002",
-                     *           "slug": "new",
-                     *           "name": "New",
-                     *           "subject": "New",
-                     *           "text": "New",
-                     *           "html": null,
-                     *           "variables": [],
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["TemplatePage"];
                 };
             };
@@ -6733,15 +3498,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "brand_id": "brd_01jx0000000000000000000001",
-                 *       "slug": "new",
-                 *       "name": "New",
-                 *       "subject": "New",
-                 *       "text": "New"
-                 *     }
-                 */
                 "application/json": {
                     brand_id?: string;
                     /** @description 1 to 63 lower-case letters, digits and hyphens that do not start with a hyphen. */
@@ -6768,29 +3524,9 @@ export interface operations {
             /** @description Create a template. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "tpl_01jx0000000000000000000002",
-                     *       "brand_id": "brd_01jx0000000000000000000001",
-                     *       "slug": "new",
-                     *       "name": "New",
-                     *       "subject": "New",
-                     *       "text": "New",
-                     *       "html": null,
-                     *       "variables": [],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Template"];
                 };
             };
@@ -6814,28 +3550,9 @@ export interface operations {
             /** @description Get a template. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "tpl_01jx0000000000000000000001",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "slug": "acme-hello",
-                     *       "name": "Hello",
-                     *       "subject": "Hello",
-                     *       "text": "Hello",
-                     *       "html": null,
-                     *       "variables": [],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Template"];
                 };
             };
@@ -6862,21 +3579,9 @@ export interface operations {
             /** @description Delete a template. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "tpl_01jx0000000000000000000001",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         /** @constant */
@@ -6904,11 +3609,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Newer"
-                 *     }
-                 */
                 "application/json": {
                     /** @description 1 to 63 lower-case letters, digits and hyphens that do not start with a hyphen. */
                     slug?: string;
@@ -6934,29 +3634,9 @@ export interface operations {
             /** @description Update a template. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "tpl_01jx0000000000000000000001",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "slug": "acme-hello",
-                     *       "name": "Newer",
-                     *       "subject": "Hello",
-                     *       "text": "Hello",
-                     *       "html": null,
-                     *       "variables": [],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Template"];
                 };
             };
@@ -6977,12 +3657,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "brand_id": "brd_01jx0000000000000000000001",
-                 *       "variables": {}
-                 *     }
-                 */
                 "application/json": {
                     brand_id?: string;
                     /** @description At most 64 KiB of JSON. */
@@ -6996,23 +3670,9 @@ export interface operations {
             /** @description Render a template with variables. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "subject": "Hello",
-                     *       "text": "Hello",
-                     *       "html": null,
-                     *       "missing_variables": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["TemplatePreview"];
                 };
             };
@@ -7035,35 +3695,9 @@ export interface operations {
             /** @description List drafts. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "drf_01jx0000000000000000000001",
-                     *           "brand_id": null,
-                     *           "from": null,
-                     *           "to": [],
-                     *           "cc": [],
-                     *           "bcc": [],
-                     *           "reply_to": [],
-                     *           "subject": "New",
-                     *           "text": null,
-                     *           "in_reply_to": null,
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null
-                     *     }
-                     */
                     "application/json": {
                         data: {
                             id: string;
@@ -7099,11 +3733,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "subject": "New"
-                 *     }
-                 */
                 "application/json": {
                     /** @description The brand, when From’s domain does not determine it. */
                     brand_id?: string;
@@ -7126,31 +3755,9 @@ export interface operations {
             /** @description Create a draft. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "drf_01jx0000000000000000000001",
-                     *       "brand_id": null,
-                     *       "from": null,
-                     *       "to": [],
-                     *       "cc": [],
-                     *       "bcc": [],
-                     *       "reply_to": [],
-                     *       "subject": "New",
-                     *       "text": null,
-                     *       "in_reply_to": null,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         brand_id: string | null;
@@ -7186,30 +3793,9 @@ export interface operations {
             /** @description Get a draft. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "drf_01jx0000000000000000000001",
-                     *       "brand_id": null,
-                     *       "from": null,
-                     *       "to": [],
-                     *       "cc": [],
-                     *       "bcc": [],
-                     *       "reply_to": [],
-                     *       "subject": "Unfinished",
-                     *       "text": null,
-                     *       "in_reply_to": null,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         brand_id: string | null;
@@ -7248,21 +3834,9 @@ export interface operations {
             /** @description Delete a draft. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "drf_01jx0000000000000000000001",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         /** @constant */
@@ -7287,11 +3861,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "subject": "Newer"
-                 *     }
-                 */
                 "application/json": {
                     /** @description The brand, when From’s domain does not determine it. */
                     brand_id?: string | null;
@@ -7316,31 +3885,9 @@ export interface operations {
             /** @description Update a draft. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "drf_01jx0000000000000000000001",
-                     *       "brand_id": null,
-                     *       "from": null,
-                     *       "to": [],
-                     *       "cc": [],
-                     *       "bcc": [],
-                     *       "reply_to": [],
-                     *       "subject": "Newer",
-                     *       "text": null,
-                     *       "in_reply_to": null,
-                     *       "created_at": "2026-01-31T08:15:00.000000Z",
-                     *       "updated_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": {
                         id: string;
                         brand_id: string | null;
@@ -7386,31 +3933,9 @@ export interface operations {
             /** @description Send a draft. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "eml_01jx0000000000000000000001",
-                     *       "status": "queued",
-                     *       "message_id": "01jx0000000000000000000003@demo.test",
-                     *       "brand_id": "brd_01jx0000000000000000000002",
-                     *       "recipients": [
-                     *         {
-                     *           "email": "you@friend.test",
-                     *           "type": "to",
-                     *           "status": "queued"
-                     *         }
-                     *       ],
-                     *       "created_at": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["SendAccepted"];
                 };
             };
@@ -7437,37 +3962,9 @@ export interface operations {
             /** @description List API requests. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "req_01jx0000000000000000000001",
-                     *           "created_at": "2026-01-31T08:15:00.000000Z",
-                     *           "client_request_id": null,
-                     *           "method": "POST",
-                     *           "path": "/v1/inbox/msg_01jx0000000000000000000002/restore",
-                     *           "status": 200,
-                     *           "duration_ms": 11,
-                     *           "api_key_id": "key_01jx0000000000000000000003",
-                     *           "brand_id": null,
-                     *           "ip": "127.0.0.1",
-                     *           "user_agent": "Bun/1.4.5",
-                     *           "error_code": null,
-                     *           "idempotent_replay": false,
-                     *           "email_id": null
-                     *         }
-                     *       ],
-                     *       "next_before": "2026-01-31T08:15:00.000000Z"
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["ApiRequest"][];
                         /** Format: date-time */
@@ -7489,11 +3986,6 @@ export interface operations {
             /** @description Send a Model Context Protocol message. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7508,11 +4000,6 @@ export interface operations {
             /** @description Send a Model Context Protocol message. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7531,8 +4018,6 @@ export interface operations {
             /** @description The process runs. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7556,8 +4041,6 @@ export interface operations {
             /** @description Every check passes. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7634,8 +4117,6 @@ export interface operations {
             /** @description Get what an invitation link grants. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7668,8 +4149,6 @@ export interface operations {
             /** @description Accept an invitation. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7691,10 +4170,6 @@ export interface operations {
             /** @description The OpenAPI 3.1 document. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    /** @description Changes with the content. */
-                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
