@@ -3,17 +3,24 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const src = join(import.meta.dir, '../src')
-const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(src)].filter(file => !/\.test\.tsx?$/.test(file)).sort()
+const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(src)]
+  .filter(file => !/\.test\.tsx?$|^dashboard\/api\/generated\//.test(file))
+  .sort()
 const sources = new Map(files.map(file => [file, readFileSync(join(src, file), 'utf8')]))
 
 const definition = /^ *(?:export )?(?:abstract )?(?:type (\w+)(?:<[^=]*>)? ?=|(?:interface|class) (\w+))/gm
 
-/** The names of types that have several definitions in src, with the files that define them. */
+/**
+ * The names of types that have several definitions in src, with the files that define them. The page names things of the
+ * server after the server's types: only what is defined twice on one side is counted.
+ */
 function ambiguousTypes(): ReadonlyMap<string, readonly string[]> {
   const definitions = [...sources].flatMap(([file, source]) =>
     [...source.matchAll(definition)].map(match => ({ name: match[1] ?? match[2] ?? '', file })),
   )
-  const byName = Map.groupBy(definitions, ({ name }) => name)
+  const byName = Map.groupBy(definitions, ({ name, file }) =>
+    file.startsWith('dashboard/') ? `${name} of the page` : name,
+  )
   return new Map(
     [...byName].filter(([, all]) => all.length > 1).map(([name, all]) => [name, all.map(({ file }) => file)]),
   )
