@@ -65,6 +65,11 @@ export async function updateTotpStep(db: Db, id: Id<'usr'>, step: number): Promi
   return numUpdatedRows > 0n
 }
 
+/** Does anybody have an account? */
+export async function hasUsers(db: Db): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
 /** An operator, with what identifies the person. */
 export interface OperatorRow extends Pick<UserRow, 'email' | 'name' | 'last_sign_in_at'> {
   readonly user_id: Id<'usr'>

@@ -7,7 +7,7 @@ import { relayChecks } from './relay.ts'
 import { scannerChecks } from './scanner.ts'
 import { smtpChecks } from './smtp.ts'
 import { spfChecks } from './spf.ts'
-import { certificateCheck, tlsChecks } from './tls.ts'
+import { certificateCheck, dashboardCheck, tlsChecks } from './tls.ts'
 
 /** The checks that ask only the database, clamd and files. */
 export const quickChecks: readonly DoctorCheck[] = [
@@ -15,6 +15,7 @@ export const quickChecks: readonly DoctorCheck[] = [
   ...scannerChecks,
   clientAddressesCheck,
   certificateCheck,
+  dashboardCheck,
   ...machineChecks,
 ]
 

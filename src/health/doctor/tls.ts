@@ -1,5 +1,9 @@
 import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { hasUsers } from '../../accounts/users/table.ts'
 import { dayMs, millisecondsOf } from '../../base/clock.ts'
+import type { Config } from '../../base/config/config.ts'
+import { publicAddress } from '../../base/config/public-address.ts'
 import type { Db } from '../../base/database/database.ts'
 import { pluralize } from '../../base/format.ts'
 import { policyRecords } from '../../domains/mta-sts/mta-sts.ts'
@@ -92,6 +96,30 @@ function assessChain(chain: string, hostname: string, now: Date, renewalTodo: st
   return combineFindings(findings)
 }
 
+/** Asks no other machine. */
+export const dashboardCheck: DoctorCheck = {
+  name: 'dashboard',
+  area: 'tls',
+  async run({ config, db }) {
+    if (!config.roles.includes('http')) return skipped('this process does not serve the dashboard (MAILROOM_ROLES)')
+    if (!(await hasUsers(db))) return skipped('nobody has an account in the dashboard')
+    return assessDashboardUrl(config)
+  },
+}
+
+function assessDashboardUrl(config: Pick<Config, 'publicUrl' | 'httpListen' | 'provider'>): Finding {
+  const address = publicAddress(config)
+  const { protocol, hostname } = new URL(address)
+  const todo =
+    'Set MAILROOM_PUBLIC_URL to the https address by name of a reverse proxy, or of MAILROOM_HTTPS_LISTEN; docs/operations.md, "HTTPS for the dashboard", says how.'
+  if (protocol === 'https:' && isIP(hostname.replace(/[[\]]/g, '')) !== 0)
+    return warning(`the dashboard is at ${address}/app: browsers offer no passkeys for an IP address`, todo)
+  const isTrial = config.publicUrl === undefined && config.provider === 'sandbox'
+  if (protocol === 'https:' || isTrial) return ok(`the dashboard is at ${address}/app`)
+  const why = config.publicUrl === undefined ? 'MAILROOM_PUBLIC_URL is not set' : `MAILROOM_PUBLIC_URL is ${address}`
+  return warning(`${why}: nobody can sign in to the dashboard from another machine`, todo)
+}
+
 const mtaStsCheck: DoctorCheck = {
   name: 'mta_sts',
   area: 'tls',
@@ -126,4 +154,4 @@ async function checkPolicyRecords({ resolver, config }: DoctorDeps, policy: MtaS
   return mode === 'enforce' ? warning(missing.join('; '), todo) : note(missing.join('; '), todo)
 }
 
-export const tlsChecks: readonly DoctorCheck[] = [certificateCheck, mtaStsCheck]
+export const tlsChecks: readonly DoctorCheck[] = [certificateCheck, dashboardCheck, mtaStsCheck]

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dayMs, plusMs, systemClock } from '../../../src/base/clock.ts'
+import { newUser } from '../../accounts/people.ts'
 import {
   type CertificatePair,
   createTestAuthority,
@@ -81,4 +82,30 @@ test('a certificate that the authority has not issued yet is reported', async ()
     level: 'warning',
     todo: expect.stringContaining('port 80'),
   })
+})
+
+test('once people have accounts, an address of the dashboard without https is a warning', async () => {
+  const relay = { MAILROOM_PROVIDER: 'smarthost', MAILROOM_SMARTHOST_URL: 'smtp://127.0.0.1:1' }
+  const check = (settings: Readonly<Record<string, string>>) => doctor.run('dashboard', settings)
+  const http = { ...relay, MAILROOM_PUBLIC_URL: 'http://mail.ours.test' }
+  expect(await check(http)).toMatchObject({ level: 'skipped' })
+  await newUser(doctor.database.db, systemClock)
+  expect(await check(http)).toMatchObject({
+    level: 'warning',
+    seen: 'MAILROOM_PUBLIC_URL is http://mail.ours.test: nobody can sign in to the dashboard from another machine',
+    todo: expect.stringContaining('HTTPS for the dashboard'),
+  })
+  expect(await check(relay)).toMatchObject({ level: 'warning', seen: expect.stringContaining('is not set') })
+  for (const address of ['https://192.0.2.1', 'https://[2001:db8::1]:8443'])
+    expect(await check({ ...relay, MAILROOM_PUBLIC_URL: address })).toMatchObject({
+      level: 'warning',
+      seen: expect.stringContaining('no passkeys for an IP address'),
+    })
+  expect(await check({ ...relay, MAILROOM_PUBLIC_URL: 'https://mail.ours.test/' })).toMatchObject({
+    level: 'ok',
+    seen: 'the dashboard is at https://mail.ours.test/app',
+  })
+  // A trial on this machine alone.
+  expect(await check({})).toMatchObject({ level: 'ok', seen: 'the dashboard is at http://localhost:8080/app' })
+  expect((await check({ ...http, MAILROOM_ROLES: 'smtp' })).level).toBe('skipped')
 })
