@@ -1,4 +1,4 @@
-import { type Operator, recordAuditEntry } from '../accounts/audit/audit.ts'
+import { recordAuditEntry } from '../accounts/audit/audit.ts'
 import { type CreatedKey, createKey } from '../accounts/keys/keys.ts'
 import {
   changePlan,
@@ -10,7 +10,7 @@ import {
   removeOrganization,
   renameOrganization,
 } from '../accounts/organizations/organizations.ts'
-import { type AddedOwner, addOwner } from '../accounts/organizations/owners.ts'
+import type { EnsuredOwner } from '../accounts/organizations/owners.ts'
 import { getUsage, includedEmails, type Plan } from '../accounts/organizations/quota.ts'
 import { systemClock, toIso } from '../base/clock.ts'
 import { type Db, inTransaction } from '../base/database/database.ts'
@@ -20,7 +20,7 @@ import { defineCommand, defineGroup, type Environment } from './command.ts'
 import { currentOperator } from './current-operator.ts'
 import { databaseNote, withDatabase } from './database.ts'
 import { defaultKeyName, defaultScopes } from './key.ts'
-import { printLink } from './login-link.ts'
+import { createOwner, operatorFlag, ownerCommand, printOwner } from './org/owner.ts'
 import { emailAddress, organizationId } from './values.ts'
 
 const maxNameLength = 120
@@ -31,23 +31,27 @@ const create = defineCommand({
   name: 'org create',
   summary: 'Create an organization and print its id',
   details: `With --owner it gets an owner, and a link is printed that signs them in to the dashboard, once, within 24 hours. If the
-link is lost: ./mailroom member link ID.`,
+link is lost, or for another owner: ./mailroom org owner ID EMAIL.`,
   arguments: { name: { placeholder: 'NAME', read: readName } },
   options: {
     plan: { ...planInput, description: 'its plan', default: 'unlimited' },
     owner: { ...emailAddress, description: 'the address of its first owner' },
+    operator: operatorFlag,
     'with-key': { description: 'also create its first API key, as ./mailroom key create does; it is shown only once' },
   },
-  async run({ name, plan, owner, 'with-key': withKey }, { env }) {
-    const operator = currentOperator(env)
+  async run({ name, plan, owner, operator: isOperator, 'with-key': withKey }, { env }) {
+    if (isOperator && owner === undefined) throw new UsageError('--operator needs --owner')
     const created = await withDatabase(env, db =>
       inTransaction(db, async tx => {
         const { id } = await createOrganization(tx, { name, plan }, systemClock)
         const entry = { subject: id, organizationId: id }
-        await recordAuditEntry(tx, operator, { ...entry, action: 'org.create', detail: { name, plan } })
+        await recordAuditEntry(tx, currentOperator(env), { ...entry, action: 'org.create', detail: { name, plan } })
         return {
           id,
-          owner: owner === undefined ? null : await createFirstOwner(tx, id, owner, operator),
+          owner:
+            owner === undefined
+              ? undefined
+              : await createOwner(tx, { organizationId: id, email: owner, isOperator }, env),
           key: withKey ? await createFirstKey(tx, id) : null,
         }
       }),
@@ -184,15 +188,16 @@ suppressions, together with its brands and keys. While it has any of these, the 
   },
 })
 
-export const orgCommand = defineGroup('org', databaseNote, [create, list, show, setPlan, listPlans, rename, remove])
-
-async function createFirstOwner(db: Db, id: Id<'org'>, email: string, operator: Operator): Promise<AddedOwner> {
-  const owner = await addOwner(db, id, email, systemClock)
-  const detail = { email, role: 'owner', link: true }
-  const entry = { action: 'member.add', subject: owner.memberId, detail, organizationId: id }
-  await recordAuditEntry(db, operator, entry)
-  return owner
-}
+export const orgCommand = defineGroup('org', databaseNote, [
+  create,
+  ownerCommand,
+  list,
+  show,
+  setPlan,
+  listPlans,
+  rename,
+  remove,
+])
 
 function createFirstKey(db: Db, organizationId: Id<'org'>): Promise<CreatedKey> {
   const key = { organizationId, brandId: null, name: defaultKeyName, scopes: defaultScopes, expiresAt: null }
@@ -203,12 +208,12 @@ interface CreatedOrganization {
   readonly id: Id<'org'>
   readonly name: string
   readonly plan: Plan
-  readonly owner: AddedOwner | null
+  readonly owner: EnsuredOwner | undefined
   readonly key: CreatedKey | null
 }
 
 function describeCreated(env: Environment, { id, name, plan, owner, key }: CreatedOrganization) {
-  const printed = owner && printLink(env, owner.email, owner.link)
+  const printed = owner && printOwner(env, owner)
   const lines = [
     `Created the organization ${id}.`,
     ...(key ? [`Its key ${key.id} is shown only once:\n${key.key}`] : []),
@@ -219,7 +224,7 @@ function describeCreated(env: Environment, { id, name, plan, owner, key }: Creat
     json: {
       ...{ id, name, plan },
       ...(key && { key }),
-      ...(owner && { owner: { id: owner.memberId, email: owner.email, ...printed?.json } }),
+      ...(printed && { owner: printed.json }),
     },
     text: lines.join('\n'),
   }
