@@ -164,7 +164,7 @@ export async function inAllLooks(page: Page, name: string, look: (page: Page) =>
     for (const colorScheme of themes) {
       await page.setViewportSize({ width, height })
       await page.emulateMedia({ colorScheme })
-      await page.waitForFunction(`document.documentElement.dataset.theme === '${colorScheme}'`)
+      await page.locator(`html[data-theme=${colorScheme}]`).waitFor({ state: 'attached' })
       const folder = process.env['MAILROOM_TEST_PICTURES']
       if (folder) await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) })
       await look(page)

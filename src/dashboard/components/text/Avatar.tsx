@@ -15,21 +15,20 @@ interface AvatarProps {
   readonly className?: string
 }
 
-/** The initials of a name on a colour that the name decides. */
+/** The initials of a name on a colour that the name decides. They are drawn by the style: no text of the page. */
 export function Avatar({ name, shape = 'person', className = 'size-6' }: AvatarProps) {
   const sum = [...name].reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0)
   return (
     <span
       aria-hidden="true"
+      data-initials={initials(name)}
       className={classes(
-        'inline-flex shrink-0 items-center justify-center text-2xs font-semibold select-none',
+        'inline-flex shrink-0 items-center justify-center text-2xs font-semibold select-none before:content-[attr(data-initials)]',
         shape === 'person' ? 'rounded-full' : 'rounded-sm',
         grounds[sum % grounds.length],
         className,
       )}
-    >
-      {initials(name)}
-    </span>
+    />
   )
 }
 

@@ -25,11 +25,11 @@ export function TopBar({ onSearch, onHelp }: TopBarProps) {
         <button
           type="button"
           onClick={onSearch}
-          aria-label={strings.search}
+          aria-keyshortcuts="Control+K"
           className="flex size-8 items-center justify-center gap-2 rounded-md text-sm text-faint hover:bg-hover hover:text-ink sm:w-64 sm:justify-start sm:border sm:border-line sm:bg-sunken sm:px-2.5 pointer-coarse:h-10"
         >
           <Search className="size-4 shrink-0" aria-hidden="true" />
-          <span className="hidden flex-1 text-left sm:inline">{strings.search}</span>
+          <span className="sr-only flex-1 text-left sm:not-sr-only">{strings.search}</span>
           <kbd className="hidden rounded-sm border border-line bg-surface px-1 font-sans text-2xs sm:inline">
             Ctrl K
           </kbd>
