@@ -8,6 +8,7 @@ import { accountRoutes, factorRoutes } from '../accounts/users/session-routes.ts
 import { mailboxSessionRoutes } from '../domains/mailboxes/session-routes.ts'
 import { organizationHealthRoutes } from '../health/organization/session-routes.ts'
 import { inboxSessionRoutes } from '../inbox/session-routes.ts'
+import { viewRoutes } from '../inbox/view/session-routes.ts'
 import type { ProviderTraits } from '../ports/provider/port.ts'
 import { organizationRetentionRoutes } from '../retention/organization-session-routes.ts'
 import type { RetentionSettings } from '../retention/policies/kinds.ts'
@@ -38,6 +39,7 @@ export function dashboardFeatures(deps: DashboardFeatureDeps): readonly AnyElysi
   const { unconfirmedMs = defaultUnconfirmedMs, renderer } = sending
   return [
     liveRoutes(live),
+    viewRoutes({ ...inbox, sending }),
     sessionRoutes(domains),
     sessionLinkRoutes(domains),
     accountRoutes(domains),

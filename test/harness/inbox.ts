@@ -10,6 +10,7 @@ import { replyRoutes } from '../../src/inbox/reply/routes.ts'
 import { inboxRoutes } from '../../src/inbox/routes.ts'
 import { indexRound } from '../../src/inbox/search/indexer.ts'
 import { openTextWorker } from '../../src/inbox/text-worker/text-worker.ts'
+import { viewRoutes } from '../../src/inbox/view/session-routes.ts'
 import { mailauthAuthenticator } from '../../src/ports/authenticator/mailauth/mailauth.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import { createCanary } from '../../src/ports/resolver/canary.ts'
@@ -93,6 +94,7 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
         replyRoutes({ db, blobs, texts, sending }),
         draftRoutes(sending, receivedMessages({ db, blobs, texts })),
         emailRoutes(sending),
+        viewRoutes({ db, blobs, texts, sending }),
       ]
     },
   })

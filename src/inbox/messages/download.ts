@@ -42,8 +42,7 @@ export async function downloadAttachment(
     throw refuse('not_found', {
       message: `The message ${id} has no attachment ${attachmentId}.`,
     })
-  if (!isReleased(message))
-    requireClean(message.scan === 'infected' && attachment.scan === 'error' ? 'infected' : attachment.scan)
+  requireClean(attachmentScan(message, attachment.scan))
   const purgedAt = message.raw_purged_at ?? message.attachments_purged_at
   if (purgedAt !== null) throw purgedRefusal(`The attachment ${attachmentId}`, purgedAt)
   const stored = readStoredMessage(deps.blobs, caller.organizationId, message.blob_id)
@@ -92,6 +91,12 @@ function isReleased({ folder, folder_reason }: ScannedRow): boolean {
 /** The scan that decides about downloads: an operator's release overrides what the scanner found. */
 export function effectiveScan(message: ScannedRow): ScanStatus {
   return isReleased(message) ? 'skipped' : message.scan
+}
+
+/** The scan that decides about an attachment: its own, where it was scanned by itself. */
+export function attachmentScan(message: ScannedRow, scan: ScanStatus): ScanStatus {
+  if (isReleased(message)) return 'skipped'
+  return message.scan === 'infected' && scan === 'error' ? 'infected' : scan
 }
 
 /** Was nothing found, or is there no scanner? */

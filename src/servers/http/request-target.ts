@@ -21,6 +21,8 @@ export interface RequestTarget {
   readonly routedPath: string
   /** Did it come over TLS of our own? */
   readonly isTls: boolean
+  /** Is it a document that the dashboard shows in a frame? */
+  readonly isFramed: boolean
   /** What a link of the dashboard, which can send no header, names in its query; absent elsewhere. */
   readonly linked?: LinkedTenant
 }
@@ -45,6 +47,7 @@ export function readTarget(received: Request): RequestTarget {
       query,
       routedPath: path,
       isTls,
+      isFramed: false,
     }
   const routedPath = audience === 'member' ? path.slice(dashboardPrefix.length) : path
   const { linked, rest } = splitQuery(query)
@@ -56,12 +59,13 @@ export function readTarget(received: Request): RequestTarget {
     query,
     routedPath,
     isTls,
+    isFramed: framedDocument.test(path),
     linked,
   }
 }
 
 /** Documents that the dashboard shows in a frame. */
-const framedDocument = /^\/app\/(message|sent-email|template)\/[^/]+\/view$/
+const framedDocument = /^\/app\/(message|sent-email)\/[^/]+\/view$/
 
 function audienceOf(path: string): Audience {
   if (path.startsWith('/v1/') || path === '/v1') return 'key'

@@ -7,3 +7,11 @@ export function refusalPage({ status, detail }: Refusal): Response {
   page.headers.set('cache-control', 'no-store')
   return page
 }
+
+/** The same in a frame of the dashboard. */
+export function framedRefusalPage(refusal: Refusal): Response {
+  const page = refusalPage(refusal)
+  const policy = page.headers.get('content-security-policy') ?? ''
+  page.headers.set('content-security-policy', policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'"))
+  return page
+}

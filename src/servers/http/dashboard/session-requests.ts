@@ -1,5 +1,6 @@
 import type { SessionAuthenticator } from '../../../accounts/sessions/authenticate.ts'
 import type { MembershipRequest } from '../../../accounts/sessions/member.ts'
+import { showRefusalsAs } from '../../../api/pages/browser.ts'
 import { type RequestContext, setRequestContext } from '../../../api/request-context.ts'
 import {
   type Session,
@@ -18,6 +19,7 @@ import { browserOrigin, isLocalRequest, requireSafeOrigin } from './browser-orig
 import { wantsConfirmation } from './confirmed-operations.ts'
 import { readCookie, setCookieHeader } from './cookies.ts'
 import { requireSameOrigin } from './cross-site.ts'
+import { framedRefusalPage } from './refusal-page.ts'
 
 /** What the requests of people depend on. */
 export interface SessionRequestDeps {
@@ -61,6 +63,7 @@ export function openSessionRequests(deps: SessionRequestDeps): AdmitSession {
   return async (pending, ip, { reserveMemory, contextFor }) => {
     const { request, target, routedRequest } = pending
     const { headers } = request
+    if (target.isFramed) showRefusalsAs(framedRefusalPage, routedRequest)
     requireNoApiKey(headers)
     const { origin, isSecure } = browserOrigin(request, target.isTls, publicUrl)
     requireSafeOrigin({ origin, isSecure }, publicUrl)
