@@ -1,6 +1,5 @@
-import { type AuditFilter, type AuditRow, selectAuditEntries } from '../accounts/audit/table.ts'
-import { toIso } from '../base/clock.ts'
-import { fromJson } from '../base/database/schema.ts'
+import { type AuditEntryJson, toJsonAuditEntry } from '../accounts/audit/entry-json.ts'
+import { type AuditFilter, selectAuditEntries } from '../accounts/audit/table.ts'
 import { defineCommand, defineGroup } from './command.ts'
 import { databaseNote, withDatabase } from './database.ts'
 import { limit, organizationId, time } from './values.ts'
@@ -39,11 +38,7 @@ sign-in, failed sign-in and change of access writes one, with the person's email
 
 export const auditCommand = defineGroup('audit', databaseNote, [list])
 
-function toJsonAuditEntry({ id, at, actor, ip, action, subject, organization_id, detail }: AuditRow) {
-  return { id, at: toIso(at), actor, ip, action, subject, organization_id, detail: fromJson(detail) }
-}
-
-function describe({ at, actor, ip, action, subject, organization_id, detail }: ReturnType<typeof toJsonAuditEntry>) {
+function describe({ at, actor, ip, action, subject, organization_id, detail }: AuditEntryJson) {
   const who = ip === null ? actor : `${actor} (${ip})`
   const where = organization_id === null || organization_id === subject ? '' : `  in ${organization_id}`
   return `${at}  ${who}  ${action}  ${subject}${where}  ${JSON.stringify(detail)}`

@@ -1,8 +1,7 @@
-import { recordAuditEntry } from '../accounts/audit/audit.ts'
-import { findBrand } from '../accounts/brands/brands.ts'
-import { systemClock, toIso } from '../base/clock.ts'
+import { toIso } from '../base/clock.ts'
 import { CommandError } from '../base/operator-error.ts'
-import { resumeBrand, selectPausedBrands } from '../sending/reports/pause-table.ts'
+import { resumeBrandByOperator } from '../sending/reports/pause.ts'
+import { selectPausedBrands } from '../sending/reports/pause-table.ts'
 import { defineCommand, defineGroup } from './command.ts'
 import { currentOperator } from './current-operator.ts'
 import { databaseNote, withDatabase } from './database.ts'
@@ -32,12 +31,8 @@ const resume = defineCommand({
   details: 'Emails sent before the resume no longer count for its bounce and complaint rates.',
   arguments: { id: brandId },
   async run({ id }, { env }) {
-    const wasPaused = await withDatabase(env, async db => {
-      if (!(await findBrand(db, id))) throw new CommandError(`There is no brand ${id}.`)
-      const wasPaused = await resumeBrand(db, id, systemClock.now())
-      if (wasPaused) await recordAuditEntry(db, currentOperator(env), { action: 'brand.resume', subject: id })
-      return wasPaused
-    })
+    const wasPaused = await withDatabase(env, db => resumeBrandByOperator(db, currentOperator(env), id))
+    if (wasPaused === undefined) throw new CommandError(`There is no brand ${id}.`)
     return {
       json: { id, resumed: wasPaused },
       text: wasPaused ? `${id} sends again; its waiting emails go out within two minutes.` : `${id} is not paused.`,

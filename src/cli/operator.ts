@@ -43,14 +43,8 @@ const remove = defineCommand({
   details: 'Their account and their roles in organizations stay.',
   arguments: { email: emailAddress },
   async run({ email }, { env }) {
-    const id = await withDatabase(env, db =>
-      inTransaction(db, async tx => {
-        const id = await removeOperator(tx, email)
-        if (id === undefined) throw new CommandError(`${email} is not an operator.`)
-        await recordAuditEntry(tx, currentOperator(env), { action: 'operator.remove', subject: id, detail: { email } })
-        return id
-      }),
-    )
+    const id = await withDatabase(env, db => removeOperator(db, currentOperator(env), email))
+    if (id === undefined) throw new CommandError(`${email} is not an operator.`)
     return { json: { id, email, removed: true }, text: `${email} is no operator any more.` }
   },
 })

@@ -1,8 +1,10 @@
 import { recordAuditEntry } from '../accounts/audit/audit.ts'
-import { type CreatedKey, createKey } from '../accounts/keys/keys.ts'
 import {
-  changePlan,
-  createOrganization,
+  type CreatedOrganization,
+  changePlanByOperator,
+  createOrganizationByOperator,
+} from '../accounts/organizations/operator-changes.ts'
+import {
   findOrganization,
   listOrganizations,
   listOrganizationUsage,
@@ -10,17 +12,15 @@ import {
   removeOrganization,
   renameOrganization,
 } from '../accounts/organizations/organizations.ts'
-import type { EnsuredOwner } from '../accounts/organizations/owners.ts'
 import { getUsage, includedEmails, type Plan } from '../accounts/organizations/quota.ts'
 import { systemClock, toIso } from '../base/clock.ts'
-import { type Db, inTransaction } from '../base/database/database.ts'
-import type { Id } from '../base/ids.ts'
+import { inTransaction } from '../base/database/database.ts'
 import { CommandError, UsageError } from '../base/operator-error.ts'
 import { defineCommand, defineGroup, type Environment } from './command.ts'
 import { currentOperator } from './current-operator.ts'
 import { databaseNote, withDatabase } from './database.ts'
 import { defaultKeyName, defaultScopes } from './key.ts'
-import { createOwner, operatorFlag, ownerCommand, printOwner } from './org/owner.ts'
+import { operatorFlag, ownerCommand, printOwner } from './org/owner.ts'
 import { emailAddress, organizationId } from './values.ts'
 
 const maxNameLength = 120
@@ -42,21 +42,17 @@ link is lost, or for another owner: ./mailroom org owner ID EMAIL.`,
   async run({ name, plan, owner, operator: isOperator, 'with-key': withKey }, { env }) {
     if (isOperator && owner === undefined) throw new UsageError('--operator needs --owner')
     const created = await withDatabase(env, db =>
-      inTransaction(db, async tx => {
-        const { id } = await createOrganization(tx, { name, plan }, systemClock)
-        const entry = { subject: id, organizationId: id }
-        await recordAuditEntry(tx, currentOperator(env), { ...entry, action: 'org.create', detail: { name, plan } })
-        return {
-          id,
-          owner:
-            owner === undefined
-              ? undefined
-              : await createOwner(tx, { organizationId: id, email: owner, isOperator }, env),
-          key: withKey ? await createFirstKey(tx, id) : null,
-        }
-      }),
+      createOrganizationByOperator(
+        db,
+        currentOperator(env),
+        { name, plan },
+        {
+          owner: owner === undefined ? null : { email: owner, isOperator },
+          key: withKey ? { name: defaultKeyName, scopes: defaultScopes } : null,
+        },
+      ),
     )
-    return describeCreated(env, { name, plan, ...created })
+    return describeCreated(env, created)
   },
 })
 
@@ -99,18 +95,8 @@ const setPlan = defineCommand({
   summary: 'Move an organization to another plan, from its next email on',
   arguments: { id: organizationId, plan: { ...planInput, placeholder: 'PLAN', description: plans.join(', ') } },
   async run({ id, plan }, { env }) {
-    const { name } = await withDatabase(env, db =>
-      inTransaction(db, async tx => {
-        const changed = (await changePlan(tx, id, plan)) ?? refuseUnknown(id)
-        await recordAuditEntry(tx, currentOperator(env), {
-          action: 'org.plan',
-          subject: id,
-          detail: { plan },
-          organizationId: id,
-        })
-        return changed
-      }),
-    )
+    const changed = await withDatabase(env, db => changePlanByOperator(db, currentOperator(env), id, plan))
+    const { name } = changed ?? refuseUnknown(id)
     return { json: { id, name, plan }, text: `${id} is on the plan ${plan}.` }
   },
 })
@@ -198,19 +184,6 @@ export const orgCommand = defineGroup('org', databaseNote, [
   rename,
   remove,
 ])
-
-function createFirstKey(db: Db, organizationId: Id<'org'>): Promise<CreatedKey> {
-  const key = { organizationId, brandId: null, name: defaultKeyName, scopes: defaultScopes, expiresAt: null }
-  return createKey(db, key, systemClock)
-}
-
-interface CreatedOrganization {
-  readonly id: Id<'org'>
-  readonly name: string
-  readonly plan: Plan
-  readonly owner: EnsuredOwner | undefined
-  readonly key: CreatedKey | null
-}
 
 function describeCreated(env: Environment, { id, name, plan, owner, key }: CreatedOrganization) {
   const printed = owner && printOwner(env, owner)

@@ -91,8 +91,10 @@ test('plans what will be deleted, then deletes it, in the background', async () 
   await db.updateTable('messages').set({ folder: 'trash', folder_since: since }).where('id', '=', id).execute()
   const plan = await run('plan')
   expect(plan).toMatchObject({ state: 'done', kind: 'retention_plan', actor: operatorEmail })
-  expect(plan.result.planned).toMatchObject([{ kind: 'trash', now: { items: 1 } }])
-  expect(plan.result.planned).toEqual((await command('plan')).planned)
+  expect(plan.result.planned).toContainEqual(
+    expect.objectContaining({ kind: 'trash', now: expect.objectContaining({ items: 1 }) }),
+  )
+  expect((await command('plan')).planned).toContainEqual(plan.result.planned[0])
   expect((await run('run')).result.removed.trash).toMatchObject({ items: 1 })
   expect((await inbox.server.call('GET', `/v1/inbox/${id}`)).status).toBe(404)
   const [entry] = await selectAuditEntries(db, { action: 'retention.run' }, { limit: 1 })

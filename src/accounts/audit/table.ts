@@ -12,6 +12,7 @@ export async function insertAuditEntry(db: Db, row: AuditRow): Promise<void> {
 
 /** Which entries to select; an absent field does not filter. */
 export interface AuditFilter {
+  readonly actor?: string
   readonly subject?: string
   readonly action?: string
   readonly since?: Instant
@@ -21,12 +22,13 @@ export interface AuditFilter {
 /** At most `limit` entries, newest first, older than the entry `before`. */
 export async function selectAuditEntries(
   db: Db,
-  { subject, action, since, organizationId }: AuditFilter,
+  { actor, subject, action, since, organizationId }: AuditFilter,
   { before, limit }: { readonly before?: Id<'aud'> | undefined; readonly limit: number },
 ): Promise<readonly AuditRow[]> {
   let query = db
     .selectFrom('audit_log')
     .select(['id', 'at', 'actor', 'action', 'subject', 'detail', 'organization_id', 'ip'])
+  if (actor !== undefined) query = query.where('actor', '=', actor)
   if (subject !== undefined) query = query.where('subject', '=', subject)
   if (action !== undefined) query = query.where('action', '=', action)
   if (since !== undefined) query = query.where('at', '>=', since)

@@ -3,7 +3,7 @@ import type { Db } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { monthOf, type Plan, toUsage, type Usage } from './quota.ts'
-import { selectAcceptedCountsOfAll } from './quota-table.ts'
+import { selectAcceptedCounts, selectAcceptedCountsOfAll } from './quota-table.ts'
 import {
   countDependentRows,
   type DependentTable,
@@ -13,6 +13,7 @@ import {
   type OrganizationRow,
   selectOrganization,
   selectOrganizations,
+  selectOrganizationsAfter,
   updateOrganizationName,
   updateOrganizationPlan,
 } from './table.ts'
@@ -43,6 +44,19 @@ export function listOrganizations(db: Db): Promise<readonly OrganizationRow[]> {
 export async function listOrganizationUsage(db: Db, at: Instant): Promise<readonly (OrganizationRow & Usage)[]> {
   const accepted = await selectAcceptedCountsOfAll(db, monthOf(at))
   return (await selectOrganizations(db)).map(row => ({ ...row, ...toUsage(row.plan, accepted.get(row.id) ?? 0, at) }))
+}
+
+/** At most `limit` organizations after the one with the id `after`, oldest first, with their usage in the month of `at`. */
+export async function pageOrganizationUsage(
+  db: Db,
+  at: Instant,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly (OrganizationRow & Usage)[]> {
+  const rows = await selectOrganizationsAfter(db, after, limit)
+  if (rows.length === 0) return []
+  const ids = rows.map(row => row.id)
+  const accepted = await selectAcceptedCounts(db, ids, monthOf(at))
+  return rows.map(row => ({ ...row, ...toUsage(row.plan, accepted.get(row.id) ?? 0, at) }))
 }
 
 /** The organization with this id; undefined: there is none. */

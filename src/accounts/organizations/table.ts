@@ -13,6 +13,17 @@ export function selectOrganizations(db: Db): Promise<OrganizationRow[]> {
   return db.selectFrom('organizations').select(['id', 'name', 'plan', 'created_at']).orderBy('id').execute()
 }
 
+/** At most `limit` organizations after the one with the id `after`, by id. */
+export function selectOrganizationsAfter(db: Db, after: string, limit: number): Promise<OrganizationRow[]> {
+  return db
+    .selectFrom('organizations')
+    .select(['id', 'name', 'plan', 'created_at'])
+    .where('id', '>', after as Id<'org'>)
+    .orderBy('id')
+    .limit(sql.lit(limit))
+    .execute()
+}
+
 export function selectOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow | undefined> {
   return db
     .selectFrom('organizations')

@@ -1,6 +1,7 @@
 import type { Clock, Instant } from '../../base/clock.ts'
-import type { Db } from '../../base/database/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
+import { type Operator, recordAuditEntry } from '../audit/audit.ts'
 import { createLoginLink, type LoginLink } from '../sessions/login-links.ts'
 import { deleteOperator, insertOperator, selectOperators, selectUserByEmail } from './table.ts'
 import { addUser } from './users.ts'
@@ -51,12 +52,16 @@ export async function addOperator(db: Db, email: string, clock: Clock): Promise<
 }
 
 /**
- * From the next request on the person with this email is no operator; their account stays.
+ * From the next request on the person with this email is no operator; their account stays. Writes the audit entry.
  * Resolves to the id of their account; undefined: no operator has this email.
  */
-export async function removeOperator(db: Db, email: string): Promise<Id<'usr'> | undefined> {
-  const user = await selectUserByEmail(db, email)
-  return user && (await deleteOperator(db, user.id)) ? user.id : undefined
+export function removeOperator(db: Db, operator: Operator, email: string): Promise<Id<'usr'> | undefined> {
+  return inTransaction(db, async tx => {
+    const user = await selectUserByEmail(tx, email)
+    if (!user || !(await deleteOperator(tx, user.id))) return undefined
+    await recordAuditEntry(tx, operator, { action: 'operator.remove', subject: user.id, detail: { email } })
+    return user.id
+  })
 }
 
 /** All operators, by email. */

@@ -1,8 +1,7 @@
-import { recordAuditEntry } from '../../accounts/audit/audit.ts'
+import { makeOwnerByOperator } from '../../accounts/organizations/operator-changes.ts'
 import { findOrganization } from '../../accounts/organizations/organizations.ts'
-import { type EnsuredOwner, ensureOwner, type OwnerRequest } from '../../accounts/organizations/owners.ts'
-import { systemClock } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database/database.ts'
+import type { EnsuredOwner } from '../../accounts/organizations/owners.ts'
+import { inTransaction } from '../../base/database/database.ts'
 import { CommandError } from '../../base/operator-error.ts'
 import { defineCommand, type Environment } from '../command.ts'
 import { currentOperator } from '../current-operator.ts'
@@ -26,31 +25,17 @@ in; then it changes nothing.`,
     const owner = await withDatabase(env, db =>
       inTransaction(db, async tx => {
         if (!(await findOrganization(tx, id))) throw new CommandError(`There is no organization ${id}.`)
-        return createOwner(tx, { organizationId: id, email, isOperator: operator }, env)
+        return makeOwnerByOperator(tx, currentOperator(env), { organizationId: id, email, isOperator: operator })
       }),
     )
+    if (owner.role !== 'owner')
+      throw new CommandError(
+        `${email} is a member with the role ${owner.role} already. To make them an owner: ./mailroom member role ${owner.memberId} owner`,
+      )
     const printed = printOwner(env, owner)
     return { json: printed.json, text: printed.text }
   },
 })
-
-/** Makes an owner, with audit entries, in the caller's transaction. @throws CommandError when they have another role */
-export async function createOwner(db: Db, request: OwnerRequest, env: Environment): Promise<EnsuredOwner> {
-  const owner = await ensureOwner(db, request, systemClock)
-  const { memberId, email, role, wasMember, newOperator, link } = owner
-  if (role !== 'owner')
-    throw new CommandError(
-      `${email} is a member with the role ${role} already. To make them an owner: ./mailroom member role ${memberId} owner`,
-    )
-  const record = (action: string, subject: string) => {
-    const entry = { action, subject, detail: { email }, organizationId: request.organizationId }
-    return recordAuditEntry(db, currentOperator(env), entry)
-  }
-  if (!wasMember) await record('member.add', memberId)
-  if (newOperator) await record('operator.add', newOperator)
-  if (link) await record('member.link', memberId)
-  return owner
-}
 
 /** An owner as commands print one. */
 export function printOwner(env: Environment, { memberId, email, link }: EnsuredOwner) {

@@ -80,18 +80,19 @@ export async function pauseBrand(db: Db, brandId: Id<'brd'>, reason: string, at:
   })
 }
 
-/** Resumes the sending of a brand; what it sent before is not counted any more. False: it is not paused. */
-export async function resumeBrand(db: Db, brandId: Id<'brd'>, at: Instant): Promise<boolean> {
-  return inTransaction(db, async tx => {
-    const known = await lockPause(tx, brandId)
-    if (!known?.paused_at) return false
-    await tx
-      .updateTable('brand_pauses')
-      .set({ paused_at: null, reason: null, counted_from: at })
-      .where('brand_id', '=', brandId)
-      .execute()
-    return true
-  })
+/**
+ * Resumes the sending of a brand, in the caller's transaction; what it sent before is not counted any more. False: it is not
+ * paused.
+ */
+export async function resumeBrand(tx: Db, brandId: Id<'brd'>, at: Instant): Promise<boolean> {
+  const known = await lockPause(tx, brandId)
+  if (!known?.paused_at) return false
+  await tx
+    .updateTable('brand_pauses')
+    .set({ paused_at: null, reason: null, counted_from: at })
+    .where('brand_id', '=', brandId)
+    .execute()
+  return true
 }
 
 async function lockPause(db: Db, brandId: Id<'brd'>) {

@@ -1,5 +1,7 @@
+import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
+import { findBrand } from '../../accounts/brands/brands.ts'
 import { type Clock, hourMs, plusMs } from '../../base/clock.ts'
-import type { Db } from '../../base/database/database.ts'
+import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
@@ -8,6 +10,7 @@ import {
   countBouncesAndComplaints,
   countSent,
   pauseBrand,
+  resumeBrand,
   selectBrandIds,
   selectPausedBrands,
 } from './pause-table.ts'
@@ -84,4 +87,15 @@ function isAbove(count: number, of: number, limitPercent: number): boolean {
 
 function percent(count: number, of: number): string {
   return `${((count * 100) / of).toFixed(2)} %`
+}
+
+/** Lets a paused brand send again, for an operator. False: it was not paused; undefined: there is no such brand. */
+export async function resumeBrandByOperator(db: Db, operator: Operator, id: Id<'brd'>): Promise<boolean | undefined> {
+  return await inTransaction(db, async tx => {
+    const brand = await findBrand(tx, id)
+    if (!brand) return undefined
+    const wasPaused = await resumeBrand(tx, id, operator.clock.now())
+    if (wasPaused) await recordAuditEntry(tx, operator, { action: 'brand.resume', subject: id })
+    return wasPaused
+  })
 }

@@ -139,7 +139,7 @@ test('owners, admins and operators need a factor, though not on localhost', asyn
   await addOperator(db, another.user.email, clock)
   expect(await needsFactor(another.cookie)).toBe(true)
   expect((await sessions.authenticate(another.cookie, remote))?.isOperator).toBe(true)
-  await removeOperator(db, another.user.email)
+  await removeOperator(db, { actor: 'root', clock }, another.user.email)
   expect(await sessions.authenticate(another.cookie, remote)).toMatchObject({ isOperator: false, needsFactor: false })
 })
 
