@@ -4,6 +4,8 @@ import type { Db } from '../base/database/database.ts'
 import type { DiskSpaceMonitor } from '../base/disk-space.ts'
 import type { Log } from '../base/observability/log.ts'
 import type { Secrets } from '../base/secrets/secrets.ts'
+import type { LatestResults } from '../health/doctor/results/latest-results.ts'
+import type { OpenBreaker } from '../health/processes/processes.ts'
 import type { Provider } from '../ports/provider/port.ts'
 import type { Canary } from '../ports/resolver/canary.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
@@ -32,6 +34,10 @@ export interface AppContext {
   readonly bounces: BounceAddresses
   /** Whether the disks have enough free space to accept mail. */
   readonly diskSpace: DiskSpaceMonitor
+  /** What the relay of this process says of its provider; a process without the role relay has no open breaker. */
+  readonly relayStatus: { findOpenBreaker: () => OpenBreaker | null }
+  /** What the checks of doctor found last in this process. */
+  readonly doctorResults: LatestResults
   /** Opens the connection pool of a role; it is closed when the process stops. */
   openPool(role: Role): Db
   /**

@@ -3,6 +3,7 @@ import { cachedMysqlDataDir } from '../base/database/mysql-data-dir.ts'
 import { openDiskSpaceMonitor } from '../base/disk-space.ts'
 import type { Log } from '../base/observability/log.ts'
 import type { Secrets } from '../base/secrets/secrets.ts'
+import { newLatestResults } from '../health/doctor/results/latest-results.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import { storeReports } from '../ports/provider/simulator/deliver-reports.ts'
 import { withSimulator } from '../ports/provider/simulator/simulator.ts'
@@ -96,6 +97,8 @@ function createContext({ config, log, adapters, secrets, pools, onDrain, onStop 
       minFreeBytes: config.leastFreeBytes,
       log,
     }),
+    relayStatus: { findOpenBreaker: () => null },
+    doctorResults: newLatestResults(),
     openPool: role => pools.open(role, 'request').db,
     onDrain,
     onStop,

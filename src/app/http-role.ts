@@ -1,5 +1,6 @@
 import { openRequestLog } from '../accounts/request-log/writer.ts'
 import { openSessionAuthenticator } from '../accounts/sessions/authenticate.ts'
+import { openOperatorTasks } from '../accounts/tasks/tasks.ts'
 import { hourMs } from '../base/clock.ts'
 import { publicAddress } from '../base/config/public-address.ts'
 import type { DomainDeps } from '../domains/deps.ts'
@@ -15,6 +16,7 @@ import { createDnsProvider, providerWebhooks } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
 import { dashboardFeatures } from './dashboard-features.ts'
 import { type HttpFeatureDeps, httpFeatures } from './http-features.ts'
+import { instanceFeatures } from './instance-features.ts'
 import { jobs, startJobs } from './jobs.ts'
 
 /**
@@ -51,6 +53,9 @@ export function startHttpRole(
   onDrain(() => live.close())
   const texts = openTextWorker()
   onStop(() => texts.close())
+  const readiness = createReadiness({ ...context, dnsProvider, certificates })
+  const tasks = openOperatorTasks({ db: context.db, clock, log })
+  onDrain(() => tasks.stop())
   const openFeatures = (boundUrl: string) => {
     const publicUrl = publicAddress(config, boundUrl)
     const sending = openSending({
@@ -78,9 +83,9 @@ export function startHttpRole(
     return [
       ...httpFeatures(deps),
       ...dashboardFeatures({ ...deps, provider: provider.traits, retention: config, live }),
+      ...instanceFeatures({ context, db, certificates, readiness, tasks, publicUrl }),
     ]
   }
-  const readiness = createReadiness({ ...context, dnsProvider, certificates })
   startJobs(jobs.http, { ...context, domains, texts, readiness })
   const server = openHttpServer({
     config,

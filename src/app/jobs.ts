@@ -6,6 +6,7 @@ import { type JobRound, startJob } from '../base/concurrency/background-job.ts'
 import type { Db } from '../base/database/database.ts'
 import type { DomainDeps } from '../domains/deps.ts'
 import { recheckRound } from '../domains/recheck/recheck.ts'
+import { heartbeatIntervalMs, openHeartbeat } from '../health/processes/processes.ts'
 import { updateReadinessMetrics } from '../health/readiness/metrics.ts'
 import type { Readiness } from '../health/readiness/readiness.ts'
 import { indexRound } from '../inbox/search/indexer.ts'
@@ -66,6 +67,12 @@ const everyProcess: readonly Job<AppContext>[] = [
     intervalMs: hourMs,
     does: 'runs the quick checks of doctor and logs what they find',
     open: openDoctor,
+  },
+  {
+    name: 'heartbeat',
+    intervalMs: heartbeatIntervalMs,
+    does: 'records that this process runs, its roles and its version, for operators',
+    open: openProcessHeartbeat,
   },
   {
     name: 'backup-metrics',
@@ -229,6 +236,13 @@ function cleanup(deleteRows: (deps: { readonly db: Db; readonly clock: Clock }, 
   return (deps: AppContext): JobRound =>
     async () =>
       (await deleteRows(deps, rowsPerCleanup)) === rowsPerCleanup ? 'more' : 'done'
+}
+
+function openProcessHeartbeat({ config, db, clock, relayStatus, onStop }: AppContext): JobRound {
+  const findOpenBreaker = () => relayStatus.findOpenBreaker()
+  const heartbeat = openHeartbeat({ db, clock, roles: config.roles, findOpenBreaker })
+  onStop(() => heartbeat.end())
+  return heartbeat.beat
 }
 
 function openRescan({ db, clock, log, scanner, resolver, bounces }: AppContext): JobRound {

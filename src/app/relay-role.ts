@@ -26,6 +26,7 @@ export function startRelayRole(context: AppContext): () => void {
     retryFirstMs: config.retryFirstSeconds * 1000,
   })
   onDrain(() => relay.stop())
+  context.relayStatus.findOpenBreaker = () => relay.openBreaker()
   startJobs(jobs.relay, context)
   return () => relay.wake()
 }

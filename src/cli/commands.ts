@@ -2,6 +2,7 @@ import { auditCommand } from './audit.ts'
 import { backupCommand } from './backup.ts'
 import { benchCommand } from './bench.ts'
 import { brandCommand } from './brand.ts'
+import { certificateCommand } from './certificate.ts'
 import { listingText } from './command/help.ts'
 import type { Command } from './command.ts'
 import { doctorCommand } from './doctor.ts'
@@ -32,7 +33,7 @@ const scriptCommands = [
 ]
 
 const sections: readonly { readonly title: string; readonly commands: readonly Command[] }[] = [
-  { title: 'Run', commands: [upCommand, serveCommand, migrateCommand, doctorCommand] },
+  { title: 'Run', commands: [upCommand, serveCommand, migrateCommand, doctorCommand, certificateCommand] },
   {
     title: 'Accounts',
     commands: [orgCommand, memberCommand, operatorCommand, sessionCommand, keyCommand, brandCommand, domainCommand],

@@ -2,6 +2,7 @@ import { withDoctorDeps } from '../app/doctor.ts'
 import { readConfig } from '../base/config/config.ts'
 import { checkAreas } from '../health/doctor/check.ts'
 import { allChecks, checkTimeoutMs, quickChecks } from '../health/doctor/checks.ts'
+import { toJsonDoctor } from '../health/doctor/results/schema.ts'
 import { countByLevel, type DoctorResult, runChecks } from '../health/doctor/run-checks.ts'
 import { defineCommand } from './command.ts'
 import { sanitizeForTerminal } from './terminal-text.ts'
@@ -43,11 +44,7 @@ The exit status is 1 if there is an error, else 0.`,
     const { error: errors, warning: warnings, note: notes, ok, skipped } = countByLevel(results)
     return {
       status: errors > 0 ? 1 : 0,
-      json: {
-        status: errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok',
-        counts: { errors, warnings, notes, ok, skipped },
-        findings: results.map(toJsonFinding),
-      },
+      json: toJsonDoctor(results),
       text: [
         ...checkAreas.flatMap(area => {
           const ofArea = results.filter(result => result.area === area)
@@ -58,10 +55,6 @@ The exit status is 1 if there is an error, else 0.`,
     }
   },
 })
-
-function toJsonFinding({ name, area, level, seen, ...rest }: DoctorResult) {
-  return { check: name, area, level, seen, do: 'todo' in rest ? rest.todo : null }
-}
 
 function describeResult(result: DoctorResult): readonly string[] {
   const heading = `  ${(result.level === 'skipped' ? '-' : result.level).padEnd(8)} ${result.name}`

@@ -91,7 +91,7 @@ export function instanceAuditRoutes({ db, clock }: { readonly db: Db; readonly c
     )
 }
 
-interface FilterFields {
+interface AuditFilterFields {
   readonly actor?: string
   readonly action?: string
   readonly subject?: string
@@ -100,7 +100,7 @@ interface FilterFields {
 }
 
 /** @throws Refusal `invalid_request` */
-function readFilter({ organization_id, since, ...rest }: FilterFields): AuditFilter {
+function readFilter({ organization_id, since, ...rest }: AuditFilterFields): AuditFilter {
   if (organization_id !== undefined && !isId('org', organization_id))
     throw refuse('invalid_request', {
       message: `${organization_id} is no id of an organization.`,

@@ -26,7 +26,7 @@ export interface VerifyBackupOptions {
 }
 
 /** What is known of a backup after it was verified. */
-export interface Verification {
+export interface BackupVerification {
   readonly manifest: Manifest
   /** A sentence for each; empty: it is whole, as far as it was read. */
   readonly problems: readonly string[]
@@ -47,7 +47,7 @@ export function needsIdentity(manifest: Manifest): boolean {
  * Proves that a backup can be restored, by restoring it, and records the result with its audit entry.
  * @throws CommandError when this version cannot restore it, or the temporary database cannot be created
  */
-export async function verifyBackup(options: VerifyBackupOptions): Promise<Verification> {
+export async function verifyBackup(options: VerifyBackupOptions): Promise<BackupVerification> {
   const { folder, manifest, keys, isQuick, databaseUrl, scratchUrl, operator, progress } = options
   const inspection = await inspectBackup(folder, manifest, keys, progress)
   const problems = [...inspection.problems]
@@ -80,7 +80,7 @@ function record(db: Db, operator: Operator, { id, result, isQuick }: Verificatio
 /** How many problems are listed; a backup without its disk has one for each file. */
 const maxListedProblems = 1000
 
-export function toJsonVerification({ manifest, problems, isRestored, isRecorded }: Verification) {
+export function toJsonVerification({ manifest, problems, isRestored, isRecorded }: BackupVerification) {
   const { id, tables, blobs, taken_at, damaged_blobs } = manifest
   return {
     id,

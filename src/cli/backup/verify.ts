@@ -4,9 +4,9 @@ import { type DecryptionKeys, readIdentities } from '../../backup/format/encrypt
 import type { Manifest } from '../../backup/format/manifest.ts'
 import { progressOnStderr } from '../../backup/progress.ts'
 import {
+  type BackupVerification,
   needsIdentity,
   toJsonVerification,
-  type Verification,
   verifyBackup,
 } from '../../backup/verify/verify-backup.ts'
 import { isDatabaseUnavailable } from '../../base/database/database.ts'
@@ -80,7 +80,7 @@ async function ifReachable<Result>(work: Promise<Result>): Promise<Result | unde
   }
 }
 
-function describeVerification(verification: Verification): CommandOutput {
+function describeVerification(verification: BackupVerification): CommandOutput {
   const { manifest, problems, isRestored, isComplete, isRecorded } = verification
   const json = toJsonVerification(verification)
   const { id, rows, blobs } = json

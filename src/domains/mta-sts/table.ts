@@ -28,6 +28,16 @@ export async function selectPolicyDomains(db: Db, since: Instant, limit: number)
   return rows.map(row => row.domain)
 }
 
+/** At most `limit` policies, by domain. */
+export async function selectPolicies(db: Db, limit: number): Promise<readonly MtaStsPolicyRow[]> {
+  return await db
+    .selectFrom('mta_sts_policies')
+    .select(['domain', 'mode', 'policy_id', 'changed_at'])
+    .orderBy('domain')
+    .limit(limit)
+    .execute()
+}
+
 export async function upsertPolicy(db: Db, row: MtaStsPolicyRow): Promise<void> {
   const { mode, policy_id, changed_at } = row
   await db.insertInto('mta_sts_policies').values(row).onDuplicateKeyUpdate({ mode, policy_id, changed_at }).execute()

@@ -131,13 +131,13 @@ export function quarantineSessionRoutes({ db, clock, blobs }: QuarantineRoutesDe
     )
 }
 
-interface FilterFields {
+interface QuarantineFilterFields {
   readonly organization_id?: string | undefined
   readonly sha256?: string | undefined
 }
 
 /** @throws Refusal `not_found` */
-async function readFilter(db: Db, { organization_id, sha256 }: FilterFields): Promise<QuarantineFilter> {
+async function readFilter(db: Db, { organization_id, sha256 }: QuarantineFilterFields): Promise<QuarantineFilter> {
   return {
     ...(organization_id !== undefined && { organizationId: await requireOrganization(db, organization_id) }),
     ...(sha256 !== undefined && { sha256: Buffer.from(sha256, 'hex') }),
@@ -147,7 +147,7 @@ async function readFilter(db: Db, { organization_id, sha256 }: FilterFields): Pr
 /** @throws Refusal `invalid_request`, `not_found` */
 async function readSelection(
   db: Db,
-  { ids, ...fields }: FilterFields & { readonly ids?: readonly string[] | undefined },
+  { ids, ...fields }: QuarantineFilterFields & { readonly ids?: readonly string[] | undefined },
 ): Promise<QuarantineFilter> {
   const filter = await readFilter(db, fields)
   if ((ids !== undefined && ids.length > 0) === (filter.sha256 !== undefined))

@@ -133,7 +133,7 @@ async function summarize({ db, clock }: { readonly db: Db; readonly clock: Clock
   }
 }
 
-interface FilterFields {
+interface QueueFilterFields {
   readonly organization_id?: string | undefined
   readonly domain?: string | undefined
   readonly status?: QueueFilter['status'] | undefined
@@ -141,7 +141,7 @@ interface FilterFields {
 }
 
 /** @throws Refusal `not_found`, `invalid_request` */
-async function readFilter(db: Db, { organization_id, domain, status, held }: FilterFields): Promise<QueueFilter> {
+async function readFilter(db: Db, { organization_id, domain, status, held }: QueueFilterFields): Promise<QueueFilter> {
   const destination = domain === undefined ? undefined : canonicalDomain(domain)
   if (domain !== undefined && destination === undefined)
     throw refuse('invalid_request', {
@@ -156,7 +156,7 @@ async function readFilter(db: Db, { organization_id, domain, status, held }: Fil
   }
 }
 
-interface SelectionFields extends Omit<FilterFields, 'held'> {
+interface SelectionFields extends Omit<QueueFilterFields, 'held'> {
   readonly email_ids?: readonly string[] | undefined
   readonly is_held?: boolean | undefined
   readonly is_all?: boolean | undefined

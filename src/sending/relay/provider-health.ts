@@ -30,6 +30,7 @@ export class ProviderHealth {
   private readonly log: Log
   private readonly allMail = new CircuitBreaker()
   private readonly domains = new Map<Id<'dom'>, CircuitBreaker>()
+  private opened: { readonly openedAt: Instant; readonly reply: string } | null = null
 
   constructor(provider: string, clock: Clock, log: Log) {
     this.provider = provider
@@ -42,6 +43,11 @@ export class ProviderHealth {
   openUntil(): Instant | undefined {
     const untilMs = this.allMail.openUntil()
     return untilMs === undefined ? undefined : instantAt(untilMs * 1000)
+  }
+
+  /** Since when the breaker for all mail is open, and the reply that opened it; null: it is closed. */
+  openBreaker(): { readonly openedAt: Instant; readonly reply: string } | null {
+    return this.openUntil() === undefined ? null : this.opened
   }
 
   /** May an email of this domain be submitted now? */
@@ -89,6 +95,7 @@ export class ProviderHealth {
   private recordFailure(breaker: CircuitBreaker, reply: ProviderReply, logKeys: object): void {
     if (!breaker.recordFailure(this.nowMs())) return
     this.updateGauges()
+    if (breaker === this.allMail) this.opened = { openedAt: this.clock.now(), reply: replyLine(reply) }
     const { provider } = this
     this.log.error(
       { provider, ...logKeys, phase: reply.phase, reply: replyLine(reply) },

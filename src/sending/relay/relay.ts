@@ -86,6 +86,11 @@ export class Relay {
     this.wakeup.notify()
   }
 
+  /** Since when the circuit breaker for all mail is open, and the reply that opened it; null: it is closed. */
+  openBreaker(): ReturnType<ProviderHealth['openBreaker']> {
+    return this.health.openBreaker()
+  }
+
   /** Claims nothing more, lets the submissions end whose message is being transmitted, and gives the rest back. */
   async stop(): Promise<void> {
     this.isStopping = true

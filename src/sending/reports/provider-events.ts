@@ -25,6 +25,23 @@ const eventsTotal = counter(
   ['provider', 'result'],
 )
 
+/** Events that this process got from providers since it began, by provider and result. */
+export async function countProviderEvents(): Promise<readonly ProviderEventCount[]> {
+  const { values } = await eventsTotal.get()
+  return values.map(({ labels, value }) => ({
+    provider: String(labels.provider),
+    result: String(labels.result),
+    count: value,
+  }))
+}
+
+/** How many events of a provider had this result: `recorded`, `repeated`, `unknown` or, with a bad signature, `refused`. */
+export interface ProviderEventCount {
+  readonly provider: string
+  readonly result: string
+  readonly count: number
+}
+
 /**
  * Records a provider's events, once each and in any order, and suppresses recipients where that follows. An event that
  * names no sent email with that recipient changes nothing. When it fails half way, it may be called again with the same

@@ -4,7 +4,12 @@ import type { Log } from '../../base/observability/log.ts'
 import { counter } from '../../base/observability/metrics.ts'
 import { refuse } from '../../base/refusal.ts'
 import type { ProviderWebhook } from '../../ports/provider/webhooks/webhook.ts'
-import { claimSingleUseToken, type ProviderEventsDeps, recordProviderEvents } from './provider-events.ts'
+import {
+  claimSingleUseToken,
+  type ProviderEventCount,
+  type ProviderEventsDeps,
+  recordProviderEvents,
+} from './provider-events.ts'
 
 export interface ProviderRoutesDeps extends ProviderEventsDeps {
   readonly webhooks: readonly ProviderWebhook[]
@@ -21,6 +26,12 @@ const forgeries = counter(
   'Provider webhook requests that were refused because they did not prove to be the provider’s.',
   ['provider'],
 )
+
+/** Webhook requests that this process refused since it began, because they did not prove to be the provider's. */
+export async function countForgeries(): Promise<readonly ProviderEventCount[]> {
+  const { values } = await forgeries.get()
+  return values.map(({ labels, value }) => ({ provider: String(labels.provider), result: 'refused', count: value }))
+}
 
 /**
  * The providers' webhooks, outside /v1: authenticated by each provider's own proof, not by an API key. A request without
