@@ -1,3 +1,4 @@
+import { t } from 'elysia'
 import { sessionActor } from '../accounts/audit/session-actor.ts'
 import { listOrganizations } from '../accounts/organizations/organizations.ts'
 import { startedTaskSchema } from '../accounts/tasks/schema.ts'
@@ -89,6 +90,7 @@ export function storageSessionRoutes(deps: StorageRoutesDeps) {
       {
         operator: 'confirmed',
         body: policyChangeSchema,
+        response: t.Object({}),
         detail: describeRoute('setRetention', 'Set how long a kind is kept', ['not_found']),
       },
     )

@@ -1,6 +1,7 @@
 import { dashboardOperationsOf, type Operation, operationsOf } from '../../src/api/operations.ts'
 import { type DashboardFeatureDeps, dashboardFeatures } from '../../src/app/dashboard-features.ts'
 import { type HttpFeatureDeps, httpFeatures } from '../../src/app/http-features.ts'
+import { type InstanceFeatureDeps, instanceFeatures } from '../../src/app/instance-features.ts'
 import { createComponentRegistry } from '../../src/servers/http/openapi/components.ts'
 import type { OpenApiDocument } from '../../src/servers/http/openapi/document.ts'
 import { createOpenApiDocument } from '../../src/servers/http/openapi/document.ts'
@@ -29,7 +30,10 @@ export function openApiDocument(): OpenApiDocument {
 
 /** The OpenAPI document of the dashboard's own routes, below /app/api. It is for the types of the page and not published. */
 export function dashboardDocument(): Pick<OpenApiDocument, 'openapi' | 'paths'> & { readonly info: object } {
-  const features = dashboardFeatures(unused as DashboardFeatureDeps)
+  const features = [
+    ...dashboardFeatures(unused as DashboardFeatureDeps),
+    ...instanceFeatures(unused as InstanceFeatureDeps),
+  ]
   const app = createRoutes({ features, readiness: () => Promise.resolve({}) })
   const components = createComponentRegistry()
   const paths: Record<string, Record<string, ReturnType<typeof createOperationObject>>> = {}

@@ -53,6 +53,7 @@ export function operatorSessionRoutes({ db, clock }: { readonly db: Db; readonly
       {
         operator: 'confirmed',
         params: idParamsSchema,
+        response: t.Object({}),
         detail: describeRoute('removeOperator', 'Let a person no longer operate this instance', ['not_found']),
       },
     )

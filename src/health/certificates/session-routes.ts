@@ -81,6 +81,7 @@ export function certificateSessionRoutes({ db, clock, certificates, acmeDirector
       {
         operator: 'confirmed',
         body: t.Object({ name: t.String({ maxLength: 253 }) }),
+        response: t.Object({}),
         detail: describeRoute('renewCertificate', 'Order a new certificate for a name now', ['not_found']),
       },
     )
