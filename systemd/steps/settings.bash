@@ -39,7 +39,7 @@ write_settings() {
 
 # The hostname of this machine, with matching forward and reverse DNS (FCrDNS).
 MAILROOM_HOSTNAME=$1
-# Where clients reach the API: the https address of the reverse proxy in front of it.
+# Where clients and browsers reach the API and the dashboard: the https address of the reverse proxy in front of them.
 $(given MAILROOM_PUBLIC_URL)
 $(given MAILROOM_HTTP_LISTEN '#MAILROOM_HTTP_LISTEN=127.0.0.1:8080')
 $(given MAILROOM_SMTP_LISTEN '#MAILROOM_SMTP_LISTEN=0.0.0.0:25')

@@ -185,9 +185,13 @@ test('runs as nobody in particular, with no capability, and writes nowhere but t
   expect(imageBytes).toBeLessThan(600_000_000)
 }, 60_000)
 
-test('one command gives the first key, and mail comes in and goes out', async () => {
-  const made = await engine.docker('exec', 'mailroom', 'mailroom', 'org', 'create', 'Acme', '--with-key', '--json')
-  key = JSON.parse(made).key.key
+test('one command gives the first key and a link to the dashboard, and mail comes in and goes out', async () => {
+  const create = ['org', 'create', 'Acme', '--owner', 'ann@acme.test', '--operator', '--with-key', '--json']
+  const made = JSON.parse(await engine.docker('exec', 'mailroom', 'mailroom', ...create))
+  expect(made.owner.link).toStartWith(`${api}/app/welcome#`)
+  const page = await fetch(`${api}/app/welcome`)
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script type="module"')])
+  key = made.key.key
   await createDemo({ base: api, key }, database.db)
 
   const client = await beginMessage('Hello')

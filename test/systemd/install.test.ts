@@ -90,6 +90,9 @@ describe.skipIf(why !== null)('systemd/install', () => {
       expect({ status: last.status, err: last.err }).toMatchObject({ status: 0 })
       const again = await install()
       expect(again.status).toBe(0)
+      expect(again.err).toMatch(
+        /To sign in to the dashboard: sudo mailroom org owner org_\w+ you@example.com --operator\n/,
+      )
       expect(readSteps(again.err)).toHaveLength(10)
       expect(readSteps(again.err).filter(step => !step.isDone)).toEqual([])
       expect((await install('--check')).status).toBe(0)
@@ -154,6 +157,26 @@ describe.skipIf(why !== null)('systemd/install', () => {
     ])
     expect(await sh('find /var/lib/mailroom ! -user mailroom | wc -l')).toBe('0')
   })
+
+  test(
+    'with --owner it prints a link to the dashboard, and another one as long as they have not signed in',
+    async () => {
+      const ownerLink = async () => {
+        const { status, err } = await install('--owner ann@example.com')
+        expect(status).toBe(0)
+        const sentence =
+          /This link signs ann@example\.com in, once, until [^\n]+:\n(http:\/\/localhost:8080\/app\/welcome#[\w-]{43})\n/
+        return sentence.exec(err)?.[1] ?? `no link in ${err}`
+      }
+      const link = await ownerLink()
+      expect(link).toStartWith('http://')
+      expect(await ownerLink()).not.toBe(link)
+      const operators = JSON.parse(await sh('mailroom operator list --json'))
+      expect(operators).toEqual([expect.objectContaining({ email: 'ann@example.com', last_sign_in_at: null })])
+      expect(await sh('curl -sS http://127.0.0.1:8080/app/welcome')).toContain('<script type="module"')
+    },
+    longMs,
+  )
 
   test(
     'a restart finishes the work in progress and exits cleanly',

@@ -48,7 +48,7 @@ export async function librariesCache(): Promise<string> {
   try {
     for (const value of ['package.json', 'bun.lock']) cpSync(join(project, value), join(folder, value))
     const run = (...args: string[]) => Bun.spawnSync([process.execPath, ...args], { cwd: folder, env: process.env })
-    const installed = run('install', '--production', '--frozen-lockfile')
+    const installed = run('install', '--frozen-lockfile')
     if (!installed.success) throw new Error(`the libraries could not be fetched: ${installed.stderr}`)
     return run('pm', 'cache').stdout.toString().trim()
   } finally {
