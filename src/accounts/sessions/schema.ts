@@ -35,7 +35,7 @@ export const welcomeSchema = t.Object(
     email: t.String(),
     name: t.String(),
     organization: nullable(t.Object({ name: t.String() })),
-    has_account: t.Boolean(),
+    has_account: t.Boolean({ description: 'They have signed in before: their name is known.' }),
     must_sign_in: t.Boolean({
       description: 'The email is that of an account: its person signs in first, and then takes the link.',
     }),

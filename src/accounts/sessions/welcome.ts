@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
 import { hashToken } from '../../base/secrets/token.ts'
 import { recordAuditEntry } from '../audit/audit.ts'
-import { type MemberRow, selectAnyMember, updateMemberUser } from '../members/table.ts'
+import { type MemberRow, selectAnyMember, updateMemberNames, updateMemberUser } from '../members/table.ts'
 import { findOrganization } from '../organizations/organizations.ts'
 import { selectUser, selectUserByEmail, type UserRow, updateUser } from '../users/table.ts'
 import { accountExists, addUser } from '../users/users.ts'
@@ -38,7 +38,7 @@ export async function lookAtLoginLink({ db, clock }: SignInDeps, token: string):
     email: welcomed.kind === 'new' ? welcomed.member.email : welcomed.user.email,
     name: welcomed.kind === 'new' ? welcomed.member.name : welcomed.user.name,
     organization,
-    has_account: welcomed.kind !== 'new',
+    has_account: welcomed.kind === 'person' ? welcomed.user.last_sign_in_at !== null : welcomed.kind === 'join',
     must_sign_in: welcomed.kind === 'join',
     expires_at: toIso(expires_at),
   }
@@ -115,7 +115,10 @@ async function welcome(
   switch (welcomed.kind) {
     case 'person': {
       const { user } = welcomed
-      if (name !== undefined && user.last_sign_in_at === null) await updateUser(tx, user.id, { name })
+      if (name !== undefined && user.last_sign_in_at === null) {
+        await updateUser(tx, user.id, { name })
+        await updateMemberNames(tx, user.id, name)
+      }
       return user
     }
     case 'join': {
@@ -128,6 +131,7 @@ async function welcome(
       const { member } = welcomed
       const user = await addUser(tx, { email: member.email, name: name ?? member.name }, clock)
       await updateMemberUser(tx, member.id, user.id)
+      await updateMemberNames(tx, user.id, user.name)
       return user
     }
   }

@@ -70,6 +70,12 @@ test('a link makes an account for its member, and signs in once', async () => {
     organizations: [{ id: server.organizationId, role: 'owner', member_id: member.id }],
   })
   expect(await userOf(member.id)).toBe(welcomed.json.user.id)
+  const { name } = await server.database.db
+    .selectFrom('members')
+    .select('name')
+    .where('id', '=', member.id as Id<'mem'>)
+    .executeTakeFirstOrThrow()
+  expect(name).toBe('Mia Moss')
   expect((await browser.get('session')).json).toEqual(welcomed.json)
   for (const used of [token, another])
     expect(outcome(await newBrowser(server).post('welcome', { token: used }))).toBe('409 link_closed was used')
@@ -118,6 +124,8 @@ test('a member is joined with the account of the same email only by who is signe
 test('an operator without an account gets one with their link', async () => {
   const { link, userId } = await addOperator(server.database.db, 'olga@people.test', server.clock)
   const browser = newBrowser(server)
+  const look = await browser.post('welcome/look', { token: link?.token })
+  expect(look.json).toMatchObject({ email: 'olga@people.test', organization: null, has_account: false })
   const welcomed = await browser.post('welcome', { token: link?.token ?? '', name: 'Olga' })
   expect(welcomed.json).toMatchObject({
     user: { id: userId, name: 'Olga' },

@@ -1045,6 +1045,7 @@ export interface components {
             organization: {
                 name: string;
             } | null;
+            /** @description They have signed in before: their name is known. */
             has_account: boolean;
             /** @description The email is that of an account: its person signs in first, and then takes the link. */
             must_sign_in: boolean;
