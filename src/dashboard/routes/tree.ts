@@ -1,8 +1,10 @@
 import { accountLayoutRoute } from './account.ts'
 import { indexRoute } from './index.ts'
 import { instanceRoute } from './instance/layout.ts'
+import { composeRoute, draftsRoute } from './organization/compose.ts'
 import { domainsRoute } from './organization/domains.ts'
 import { organizationRoute } from './organization/layout.ts'
+import { mailRoute } from './organization/mail.ts'
 import { rootRoute } from './root.tsx'
 import { signInRoute } from './sign-in.ts'
 
@@ -12,5 +14,5 @@ export const routeTree = rootRoute.addChildren([
   signInRoute,
   accountLayoutRoute,
   instanceRoute,
-  organizationRoute.addChildren([domainsRoute]),
+  organizationRoute.addChildren([composeRoute, domainsRoute, draftsRoute, mailRoute]),
 ])
