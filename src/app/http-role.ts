@@ -83,7 +83,7 @@ export function startHttpRole(
     return [
       ...httpFeatures(deps),
       ...dashboardFeatures({ ...deps, provider: provider.traits, retention: config, live }),
-      ...instanceFeatures({ context, db, certificates, readiness, tasks, publicUrl }),
+      ...instanceFeatures({ context, db, certificates, readiness, tasks, webhooks: deps.webhooks, publicUrl }),
     ]
   }
   startJobs(jobs.http, { ...context, domains, texts, readiness })

@@ -17,13 +17,13 @@ import type { Readiness } from '../health/readiness/readiness.ts'
 import { quarantineSessionRoutes } from '../inbox/quarantine/session-routes.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
+import type { ProviderWebhook } from '../ports/provider/webhooks/webhook.ts'
 import { storageSessionRoutes } from '../retention/session-routes.ts'
 import { forecastStorage } from '../retention/storage/forecast.ts'
 import { selectOrganizationBytes } from '../retention/storage/table.ts'
 import { queueSessionRoutes } from '../sending/queue/session-routes.ts'
 import { pausedBrandRoutes } from '../sending/reports/instance-routes.ts'
 import { selectPausedBrands } from '../sending/reports/pause-table.ts'
-import { providerWebhooks } from './adapters.ts'
 import type { AppContext } from './app-context.ts'
 import { withDoctorDeps } from './doctor.ts'
 
@@ -34,13 +34,14 @@ export interface InstanceFeatureDeps {
   readonly certificates: Certificates
   readonly readiness: Readiness
   readonly tasks: OperatorTasks
+  readonly webhooks: readonly ProviderWebhook[]
   /** Where links lead, without a final slash. */
   readonly publicUrl: string
 }
 
 /** The operators' routes of the dashboard, below `/app/api/instance`. They call the same functions as the operator's commands. */
 export function instanceFeatures(deps: InstanceFeatureDeps): readonly AnyElysia[] {
-  const { context, db, certificates, readiness, tasks, publicUrl } = deps
+  const { context, db, certificates, readiness, tasks, webhooks, publicUrl } = deps
   const { config, clock, log, doctorResults, configuredProvider: provider } = context
   const blobs = mysqlBlobs(db, clock)
   return [
@@ -53,7 +54,7 @@ export function instanceFeatures(deps: InstanceFeatureDeps): readonly AnyElysia[
     quarantineSessionRoutes({ db, clock, blobs }),
     storageSessionRoutes({ db, clock, log, blobs, config, settings: config, tasks }),
     backupSessionRoutes({ db, clock, config, tasks }),
-    deliverySessionRoutes({ db, clock, provider, webhooks: providerWebhooks(config).map(webhook => webhook.name) }),
+    deliverySessionRoutes({ db, clock, provider, webhooks: webhooks.map(webhook => webhook.name) }),
     certificateSessionRoutes({ db, clock, certificates, acmeDirectory: config.acmeDirectory }),
     organizationInstanceRoutes({ db, clock, publicUrl, loadFigures: organizationFigures(db) }),
     pausedBrandRoutes({ db, clock }),

@@ -76,7 +76,7 @@ export function storageSessionRoutes(deps: StorageRoutesDeps) {
       {
         operator: 'session',
         response: policyListSchema,
-        detail: describeRoute('listRetention', 'List how long everything is kept'),
+        detail: describeRoute('listInstanceRetention', 'List how long everything is kept'),
       },
     )
     .post(
@@ -91,7 +91,7 @@ export function storageSessionRoutes(deps: StorageRoutesDeps) {
         operator: 'confirmed',
         body: policyChangeSchema,
         response: t.Object({}),
-        detail: describeRoute('setRetention', 'Set how long a kind is kept', ['not_found']),
+        detail: describeRoute('setInstanceRetention', 'Set how long a kind is kept', ['not_found']),
       },
     )
     .post(
@@ -105,7 +105,7 @@ export function storageSessionRoutes(deps: StorageRoutesDeps) {
       {
         operator: 'session',
         response: startedTaskSchema,
-        detail: describeRoute('planRetention', 'Begin to count what will be deleted, now and within 30 days', [
+        detail: describeRoute('planInstanceRetention', 'Begin to count what will be deleted, now and within 30 days', [
           'task_running',
         ]),
       },
@@ -127,7 +127,9 @@ export function storageSessionRoutes(deps: StorageRoutesDeps) {
       {
         operator: 'confirmed',
         response: startedTaskSchema,
-        detail: describeRoute('runRetention', 'Begin to delete what has passed its retention time', ['task_running']),
+        detail: describeRoute('runInstanceRetention', 'Begin to delete what has passed its retention time', [
+          'task_running',
+        ]),
       },
     )
 }

@@ -57,6 +57,7 @@ beforeAll(async () => {
       certificates: mergeCertificates([]),
       readiness: async () => ({ database: { ready: true, detail: null }, relay: { ready: false, detail: 'away' } }),
       tasks,
+      webhooks: [],
       publicUrl: 'https://mail.example.com',
     })
   client = sessionClient(open())

@@ -1004,6 +1004,558 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/app/api/instance/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is wrong in the instance
+         * @description Needs no API key.
+         */
+        get: operations["getInstanceStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Doctor's findings, what /ready answers, and the processes
+         * @description Needs no API key.
+         */
+        get: operations["getInstanceHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/health/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to run doctor, which changes nothing
+         * @description Needs no API key.
+         */
+        post: operations["runDoctor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what waits to be sent, by organization and domain
+         * @description Needs no API key.
+         */
+        get: operations["getQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/queue/recipients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the recipients that wait to be sent, the oldest first
+         * @description Needs no API key.
+         */
+        get: operations["listQueuedRecipients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/queue/{action}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry, hold, release or cancel what waits to be sent
+         * @description About 5,000 recipients at a time: call it again with next_cursor until that is null.
+         *
+         *     Needs no API key.
+         */
+        post: operations["changeQueue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/quarantine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages in quarantine, the newest first
+         * @description Needs no API key.
+         */
+        get: operations["listQuarantine"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/quarantine/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get all that is known of a message in quarantine
+         * @description Needs no API key.
+         */
+        get: operations["getQuarantined"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/quarantine/{action}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release, delete or scan again messages in quarantine
+         * @description Needs no API key.
+         */
+        post: operations["changeQuarantine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the disks, when they are full, and what fills them
+         * @description Needs no API key.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/storage/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how long everything is kept
+         * @description Needs no API key.
+         */
+        get: operations["listInstanceRetention"];
+        put?: never;
+        /**
+         * Set how long a kind is kept
+         * @description Needs no API key.
+         */
+        post: operations["setInstanceRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/storage/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to count what will be deleted, now and within 30 days
+         * @description Needs no API key.
+         */
+        post: operations["planInstanceRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/storage/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to delete what has passed its retention time
+         * @description Needs no API key.
+         */
+        post: operations["runInstanceRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest backups, and when each was proven
+         * @description Needs no API key.
+         */
+        get: operations["listBackups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/backups/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to prove that a backup can be restored
+         * @description Restores it into a temporary database. What is encrypted with age is only compared with its hashes: the identity that decrypts it belongs elsewhere.
+         *
+         *     Needs no API key.
+         */
+        post: operations["verifyBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/delivery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the provider, and sent against confirmed emails by day
+         * @description Needs no API key.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/certificates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the certificates and MTA-STS policies
+         * @description Needs no API key.
+         */
+        get: operations["listCertificates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/certificates/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Order a new certificate for a name now
+         * @description Needs no API key.
+         */
+        post: operations["renewCertificate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/organizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all organizations, the oldest first
+         * @description Needs no API key.
+         */
+        get: operations["listOrganizations"];
+        put?: never;
+        /**
+         * Create an organization with its first owner
+         * @description Needs no API key.
+         */
+        post: operations["createOrganization"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/organizations/{id}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move an organization to another plan
+         * @description Needs no API key.
+         */
+        post: operations["changePlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/brands/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a paused brand send again
+         * @description Needs no API key.
+         */
+        post: operations["resumeBrand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done, by whom and from where
+         * @description Needs no API key.
+         */
+        get: operations["listInstanceAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/audit.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log as CSV
+         * @description Needs no API key.
+         */
+        get: operations["exportInstanceAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/operators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the people who operate this instance
+         * @description Needs no API key.
+         */
+        get: operations["listOperators"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/operators/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Let a person no longer operate this instance
+         * @description Needs no API key.
+         */
+        delete: operations["removeOperator"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest tasks of operators
+         * @description Needs no API key.
+         */
+        get: operations["listTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/instance/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a task with its progress
+         * @description Needs no API key.
+         */
+        get: operations["getTask"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1437,6 +1989,269 @@ export interface components {
             html: string | null;
             /** @description Required ones that have neither a value nor a default. */
             missing_variables: string[];
+        };
+        InstanceLamp: {
+            /** @enum {string} */
+            name: "doctor_findings" | "queue_waiting" | "relay_breaker_open" | "disk_full_soon" | "certificate_expiring" | "restore_unproven" | "other_versions";
+            /** @enum {string} */
+            level: "notice" | "warning" | "critical";
+            count: number;
+            /** @description There are more than `count`. */
+            more: boolean;
+            /**
+             * @description What `count` counts.
+             * @enum {string}
+             */
+            unit: "items" | "days";
+            /** Format: date-time */
+            since: string | null;
+            /** @description A sentence of what it is based on. */
+            detail: string | null;
+            /** @description The screen where it is mended, below the instance. */
+            href: string;
+        };
+        InstanceStatus: {
+            data: components["schemas"]["InstanceLamp"][];
+        };
+        DoctorFinding: {
+            check: string;
+            /** @enum {string} */
+            area: "database" | "scanner" | "dns" | "smtp" | "tls" | "relay" | "machine";
+            /** @enum {string} */
+            level: "error" | "warning" | "note" | "ok" | "skipped";
+            seen: string;
+            /** @description null: nothing is to be done. */
+            do: string | null;
+        };
+        InstanceProcess: {
+            id: string;
+            host: string;
+            pid: number;
+            version: string;
+            roles: string[];
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            seen_at: string;
+            /** @description It said within the last minute that it runs. */
+            is_alive: boolean;
+            breaker: {
+                /** Format: date-time */
+                opened_at: string;
+                reply: string;
+            } | null;
+        };
+        InstanceHealth: {
+            version: string;
+            /** @description What doctor found last in this process; null: it has not run yet. */
+            doctor: {
+                /** Format: date-time */
+                at: string;
+                is_quick: boolean;
+                /** @enum {string} */
+                status: "ok" | "warning" | "error";
+                counts: {
+                    errors: number;
+                    warnings: number;
+                    notes: number;
+                    ok: number;
+                    skipped: number;
+                };
+                findings: components["schemas"]["DoctorFinding"][];
+            } | null;
+            /** @description What /ready answers now. */
+            parts: {
+                part: string;
+                ready: boolean;
+                detail: string | null;
+            }[];
+            processes: components["schemas"]["InstanceProcess"][];
+        };
+        QueueCount: {
+            total: number;
+            held: number;
+            in_flight: number;
+            due: number;
+            later: number;
+            /** Format: date-time */
+            oldest_due_at: string | null;
+            /** Format: date-time */
+            oldest_tried_at: string | null;
+        };
+        QueueRecipient: {
+            email_id: string;
+            organization_id: string;
+            from: string;
+            recipient: string;
+            /** @enum {string} */
+            status: "scheduled" | "queued" | "sending" | "sent" | "delayed" | "delivered" | "bounced" | "complained" | "suppressed" | "rejected" | "failed" | "canceled";
+            /** @description A relay submits it now. */
+            in_flight: boolean;
+            /** Format: date-time */
+            accepted_at: string;
+            /** Format: date-time */
+            scheduled_at: string | null;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            expires_at: string;
+            attempts: number;
+            last_reply: string | null;
+            /** Format: date-time */
+            held_at: string | null;
+            held_reason: string | null;
+        };
+        QuarantinedMessage: {
+            id: string;
+            organization_id: string;
+            brand_id: string;
+            /** @enum {string} */
+            folder: "inbox" | "spam" | "archive" | "trash" | "quarantine";
+            folder_reason: string;
+            /** Format: date-time */
+            received_at: string;
+            size: number;
+            mail_from: string;
+            rcpt_to: string;
+            remote_ip: string;
+            helo: string;
+            from_address: string;
+            subject: string;
+            spf: string;
+            dkim: string;
+            dmarc: string;
+            /**
+             * @description `error`: it could not be scanned.
+             * @enum {string}
+             */
+            scan: "clean" | "infected" | "error" | "skipped";
+            scan_signature: string | null;
+            /** Format: date-time */
+            rescan_at: string | null;
+            /** @description Of the raw message, in hexadecimal; null: its content was deleted. */
+            sha256: string | null;
+            attachments: {
+                filename: string;
+                content_type: string;
+                size: number;
+                sha256: string;
+                /**
+                 * @description `error`: it could not be scanned.
+                 * @enum {string}
+                 */
+                scan: "clean" | "infected" | "error" | "skipped";
+                scan_signature: string | null;
+            }[];
+        };
+        Backup: {
+            id: string;
+            /** Format: date-time */
+            finished_at: string | null;
+            seconds: number | null;
+            /** @description What a restore reads. */
+            bytes: number | null;
+            /** @description What this backup wrote; the rest was in the folder already. */
+            new_bytes: number | null;
+            messages: number | null;
+            /**
+             * @description null: it is not in the folder.
+             * @enum {string|null}
+             */
+            encryption: "none" | "age" | "gpg" | null;
+            is_in_folder: boolean;
+            /** @description What is wrong with its manifest. */
+            damage: string | null;
+            /** Format: date-time */
+            proven_at: string | null;
+            /** Format: date-time */
+            refuted_at: string | null;
+        };
+        InstanceCertificate: {
+            name: string;
+            names: string[];
+            /** @enum {string} */
+            source: "acme" | "file";
+            issuer: string | null;
+            /** Format: date-time */
+            not_before: string | null;
+            /** Format: date-time */
+            not_after: string | null;
+            /** Format: date-time */
+            renews_at: string | null;
+            is_ordering: boolean;
+            failures: number;
+            last_error: string | null;
+        };
+        InstanceOrganization: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            plan: "free" | "paid" | "unlimited";
+            /** Format: date-time */
+            created_at: string;
+            month: string;
+            /** @description Emails accepted this month (UTC). */
+            used: number;
+            /** @description null: any number. */
+            included: number | null;
+            overage: number;
+            /** @description Of its content; null: not counted. */
+            stored_bytes: number | null;
+            paused_brands: {
+                id: string;
+                name: string;
+                /** Format: date-time */
+                paused_at: string | null;
+                reason: string | null;
+            }[];
+        };
+        InstanceAuditEntry: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description The user of the operating system, the email of a person, or the id of an API key. */
+            actor: string;
+            /** @description null: a command. */
+            ip: string | null;
+            action: string;
+            subject: string;
+            organization_id: string | null;
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        InstanceOperator: {
+            id: string;
+            email: string;
+            name: string;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            last_sign_in_at: string | null;
+            is_you: boolean;
+        };
+        Task: {
+            id: string;
+            /** @enum {string} */
+            kind: "doctor" | "retention_plan" | "retention_run" | "backup_verify";
+            subject: string;
+            actor: string;
+            /**
+             * @description `lost`: the process that ran it is gone.
+             * @enum {string}
+             */
+            state: "running" | "done" | "failed" | "lost";
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+            progress: {
+                what: string;
+                count: number;
+                of: number | null;
+            } | null;
+            result: unknown | null;
+            error: string | null;
         };
     };
     responses: never;
@@ -2991,6 +3806,974 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TemplatePreview"];
+                };
+            };
+        };
+    };
+    getInstanceStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is wrong in the instance. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceStatus"];
+                };
+            };
+        };
+    };
+    getInstanceHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Doctor's findings, what /ready answers, and the processes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceHealth"];
+                };
+            };
+        };
+    };
+    runDoctor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description All checks, also those over the network. */
+                    full?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Begin to run doctor, which changes nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        task_id: string;
+                    };
+                };
+            };
+        };
+    };
+    getQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Count what waits to be sent, by organization and domain. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        queue: components["schemas"]["QueueCount"];
+                        organizations: {
+                            organization_id: string;
+                            name: string;
+                            total: number;
+                            held: number;
+                            in_flight: number;
+                            due: number;
+                            later: number;
+                            /** Format: date-time */
+                            oldest_due_at: string | null;
+                            /** Format: date-time */
+                            oldest_tried_at: string | null;
+                        }[];
+                        domains: {
+                            domain: string;
+                            total: number;
+                            held: number;
+                            in_flight: number;
+                            due: number;
+                            later: number;
+                            /** Format: date-time */
+                            oldest_due_at: string | null;
+                            /** Format: date-time */
+                            oldest_tried_at: string | null;
+                        }[];
+                        /** Format: date-time */
+                        counted_at: string;
+                    };
+                };
+            };
+        };
+    };
+    listQueuedRecipients: {
+        parameters: {
+            query?: {
+                organization_id?: string;
+                domain?: string;
+                status?: "scheduled" | "queued" | "delayed";
+                held?: "true" | "false";
+                /** @description Rows on a page, at most; above 200 counts as 200. */
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the recipients that wait to be sent, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["QueueRecipient"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    changeQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `action` of the path. */
+                action: "retry" | "hold" | "release" | "cancel";
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    email_ids?: string[];
+                    organization_id?: string;
+                    domain?: string;
+                    /** @enum {string} */
+                    status?: "scheduled" | "queued" | "delayed";
+                    is_held?: boolean;
+                    /** @description The whole queue. */
+                    is_all?: boolean;
+                    /** @description Changes nothing, and counts what would be done. */
+                    dry_run?: boolean;
+                    /** @description Goes on where the last call stopped: its next_cursor. */
+                    cursor?: string;
+                    /** @description Of a hold, for operators. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Retry, hold, release or cancel what waits to be sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dry_run: boolean;
+                        done: number;
+                        in_flight: number;
+                        as_it_was: number;
+                        held: number;
+                        scheduled: number;
+                        not_queued: string[];
+                        /** @description null: all of the selection was done. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    listQuarantine: {
+        parameters: {
+            query?: {
+                organization_id?: string;
+                /** @description A SHA-256 in hexadecimal. */
+                sha256?: string;
+                reason?: "infected" | "unscanned";
+                /** @description Rows on a page, at most; above 200 counts as 200. */
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the messages in quarantine, the newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["QuarantinedMessage"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getQuarantined: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get all that is known of a message in quarantine. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        organization_id: string;
+                        brand_id: string;
+                        /** @enum {string} */
+                        folder: "inbox" | "spam" | "archive" | "trash" | "quarantine";
+                        folder_reason: string;
+                        /** Format: date-time */
+                        received_at: string;
+                        size: number;
+                        mail_from: string;
+                        rcpt_to: string;
+                        remote_ip: string;
+                        helo: string;
+                        from_address: string;
+                        subject: string;
+                        spf: string;
+                        dkim: string;
+                        dmarc: string;
+                        /**
+                         * @description `error`: it could not be scanned.
+                         * @enum {string}
+                         */
+                        scan: "clean" | "infected" | "error" | "skipped";
+                        scan_signature: string | null;
+                        /** Format: date-time */
+                        rescan_at: string | null;
+                        /** @description Of the raw message, in hexadecimal; null: its content was deleted. */
+                        sha256: string | null;
+                        attachments: {
+                            filename: string;
+                            content_type: string;
+                            size: number;
+                            sha256: string;
+                            /**
+                             * @description `error`: it could not be scanned.
+                             * @enum {string}
+                             */
+                            scan: "clean" | "infected" | "error" | "skipped";
+                            scan_signature: string | null;
+                        }[];
+                        /** @description The header as it was received; null: the content was deleted. */
+                        header: string | null;
+                        audit: {
+                            /** Format: date-time */
+                            at: string;
+                            actor: string;
+                            action: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    changeQuarantine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `action` of the path. */
+                action: "release" | "delete" | "rescan";
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    ids?: string[];
+                    /** @description A SHA-256 in hexadecimal. */
+                    sha256?: string;
+                    organization_id?: string;
+                    /** @description Changes nothing, and counts what would be done. */
+                    dry_run?: boolean;
+                    /** @description Goes on where the last call stopped: its next_cursor. */
+                    cursor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Release, delete or scan again messages in quarantine. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dry_run: boolean;
+                        count: number;
+                        /** @description How many of them the scanner found infected. */
+                        infected: number;
+                        not_in_quarantine: string[];
+                        /** @description null: all of the selection was done. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the disks, when they are full, and what fills them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        forecast: {
+                            disks: {
+                                path: string;
+                                /** @enum {string} */
+                                holds: "database" | "spool";
+                                free_bytes: number;
+                                total_bytes: number;
+                                /** @description null: it does not grow, or less than a day was measured. */
+                                days_until_full: number | null;
+                            }[];
+                            stored_bytes: number;
+                            /** @description Free space within the files of the tables, which new data uses first. */
+                            reusable_bytes: number;
+                            bytes_a_day: {
+                                over_7_days: number | null;
+                                over_30_days: number | null;
+                            };
+                        };
+                        kinds: {
+                            kind: string;
+                            bytes: number;
+                        }[];
+                        /** @description The content of the largest, without the rows that describe it; null: it could not be counted in time. */
+                        organizations: {
+                            organization_id: string;
+                            name: string;
+                            blobs: number;
+                            bytes: number;
+                        }[] | null;
+                        /** Format: date-time */
+                        measured_at: string;
+                    };
+                };
+            };
+        };
+    };
+    listInstanceRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List how long everything is kept. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description The id of an organization or a brand, or `instance`. */
+                            scope: string;
+                            name: string | null;
+                            kind: string;
+                            /** @description null: forever. */
+                            days: number | null;
+                        }[];
+                        kinds: {
+                            kind: string;
+                            description: string;
+                            minimum_days: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    setInstanceRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The id of an organization or a brand, or `instance`. */
+                    scope: string;
+                    /** @enum {string} */
+                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "request_log" | "spam" | "trash" | "quarantine";
+                    /**
+                     * @description `inherit`: removes what was set.
+                     * @enum {string}
+                     */
+                    keep: "days" | "forever" | "inherit";
+                    days?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Set how long a kind is kept. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    planInstanceRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begin to count what will be deleted, now and within 30 days. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        task_id: string;
+                    };
+                };
+            };
+        };
+    };
+    runInstanceRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begin to delete what has passed its retention time. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        task_id: string;
+                    };
+                };
+            };
+        };
+    };
+    listBackups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the newest backups, and when each was proven. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description MAILROOM_BACKUP_FOLDER; null: it is not set, and nothing can be verified here. */
+                        folder: string | null;
+                        /** @description Why the folder could not be read. */
+                        problem: string | null;
+                        data: components["schemas"]["Backup"][];
+                    };
+                };
+            };
+        };
+    };
+    verifyBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Only reads the files, and restores nothing. */
+                    quick?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Begin to prove that a backup can be restored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        task_id: string;
+                    };
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get the provider, and sent against confirmed emails by day. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        provider: {
+                            name: string;
+                            /**
+                             * @description How it reports what became of an email.
+                             * @enum {string}
+                             */
+                            reports: "dsn" | "webhook" | "none";
+                            /** @enum {string} */
+                            return_path: "ours" | "theirs";
+                            /** @enum {string} */
+                            message_id: "kept" | "replaced";
+                            max_concurrent_submissions: number;
+                        };
+                        days: {
+                            /** Format: date */
+                            day: string;
+                            unconfirmed: number;
+                            delivered: number;
+                            bounced: number;
+                            complained: number;
+                            failed: number;
+                        }[];
+                        /** Format: date-time */
+                        counted_at: string;
+                        /** @description What this process got since it began. */
+                        webhooks: {
+                            provider: string;
+                            is_configured: boolean;
+                            recorded: number;
+                            repeated: number;
+                            /** @description Events of no email of this instance. */
+                            unknown: number;
+                            /** @description Requests that did not prove to be of the provider. */
+                            refused: number;
+                        }[];
+                        /** Format: date-time */
+                        process_started_at: string;
+                    };
+                };
+            };
+        };
+    };
+    listCertificates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the certificates and MTA-STS policies. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Where certificates are ordered; null: nowhere. */
+                        acme_directory: string | null;
+                        data: components["schemas"]["InstanceCertificate"][];
+                        mta_sts: {
+                            domain: string;
+                            /** @enum {string} */
+                            mode: "none" | "testing" | "enforce";
+                            /** Format: date-time */
+                            changed_at: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    renewCertificate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Order a new certificate for a name now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    listOrganizations: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page, at most; above 200 counts as 200. */
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List all organizations, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InstanceOrganization"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    createOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @enum {string} */
+                    plan: "free" | "paid" | "unlimited";
+                    owner_email: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Create an organization with its first owner. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        name: string;
+                        owner: {
+                            member_id: string;
+                            email: string;
+                            /** @description Signs the owner in, once. It cannot be shown again. */
+                            link: string;
+                            /** Format: date-time */
+                            link_expires_at: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    changePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    plan: "free" | "paid" | "unlimited";
+                };
+            };
+        };
+        responses: {
+            /** @description Move an organization to another plan. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        plan: "free" | "paid" | "unlimited";
+                    };
+                };
+            };
+        };
+    };
+    resumeBrand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Let a paused brand send again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @description false: it was not paused. */
+                        resumed: boolean;
+                    };
+                };
+            };
+        };
+    };
+    listInstanceAudit: {
+        parameters: {
+            query?: {
+                actor?: string;
+                action?: string;
+                subject?: string;
+                organization_id?: string;
+                /** @description ISO 8601. */
+                since?: string;
+                /** @description Rows on a page, at most; above 200 counts as 200. */
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List what was done, by whom and from where. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InstanceAuditEntry"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    exportInstanceAudit: {
+        parameters: {
+            query?: {
+                actor?: string;
+                action?: string;
+                subject?: string;
+                organization_id?: string;
+                /** @description ISO 8601. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, as a download. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8": unknown;
+                };
+            };
+        };
+    };
+    listOperators: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the people who operate this instance. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InstanceOperator"][];
+                    };
+                };
+            };
+        };
+    };
+    removeOperator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Let a person no longer operate this instance. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the newest tasks of operators. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Task"][];
+                    };
+                };
+            };
+        };
+    };
+    getTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a task with its progress. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
                 };
             };
         };
