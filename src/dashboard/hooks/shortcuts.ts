@@ -74,7 +74,7 @@ export function startShortcuts(): void {
 function keyOf(event: KeyboardEvent): string | null {
   if (event.altKey || event.isComposing || event.key === 'Shift') return null
   if (event.ctrlKey || event.metaKey) return `mod+${event.key.toLowerCase()}`
-  if (!isOn || isTyping(event.target) || document.querySelector('dialog[open]')) return null
+  if (!isOn || isTyping(event.composedPath()[0]) || document.querySelector('dialog[open]')) return null
   if (performance.now() < chordUntil) {
     chordUntil = 0
     return `g ${event.key}`
@@ -93,7 +93,7 @@ function find(key: string): Shortcut | undefined {
     .find(shortcut => shortcut.key === key)
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | undefined): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable ||

@@ -149,7 +149,8 @@ function offEvidence(status: OffLadder, events: readonly LadderEvent[]) {
   return { status, evidence: events.filter(({ type }) => type === status).map(toEvidence) }
 }
 
-function toEvidence({ occurred_at, source, smtp_code, enhanced_code, detail, data }: LadderEvent): Evidence {
+/** What an event says, as evidence. */
+export function toEvidence({ occurred_at, source, smtp_code, enhanced_code, detail, data }: LadderEvent): Evidence {
   const words = [smtp_code, enhanced_code, detail].filter(part => part !== null && part !== '')
   return {
     at: occurred_at,

@@ -1,0 +1,26 @@
+import { Send } from 'lucide-react'
+import { EmptyState } from '../../../components/feedback/EmptyState.tsx'
+import { CodeBlock } from '../../../components/text/CodeBlock.tsx'
+import { useSenderAddress } from '../sender-address.ts'
+import { curlSnippet, typescriptSnippet } from '../snippets.ts'
+import { sentStrings as strings } from '../strings.ts'
+
+/** Nothing was sent yet: how a program does it, from the member's own domain. */
+export function SentEmpty() {
+  const { from, isKnown } = useSenderAddress()
+  const sender = from ?? 'hello@your-domain.example'
+  return (
+    <EmptyState
+      icon={<Send />}
+      title={strings.empty}
+      action={
+        <div className="flex w-full min-w-0 flex-col gap-3">
+          <CodeBlock label={strings.curl} code={curlSnippet(location.origin, sender)} />
+          <CodeBlock label={strings.typescript} code={typescriptSnippet(location.origin, sender)} />
+        </div>
+      }
+    >
+      {isKnown && from === null ? strings.emptyNotReady : strings.emptyHint}
+    </EmptyState>
+  )
+}

@@ -1,0 +1,30 @@
+/** A command that sends an email from this address. */
+export function curlSnippet(origin: string, from: string): string {
+  return `curl ${origin}/v1/emails \\
+  -H "Authorization: Bearer $MAILROOM_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{
+    "from": "${from}",
+    "to": "you@example.com",
+    "subject": "Hello",
+    "text": "It works."
+  }'`
+}
+
+/** The same in TypeScript. */
+export function typescriptSnippet(origin: string, from: string): string {
+  return `const response = await fetch('${origin}/v1/emails', {
+  method: 'POST',
+  headers: {
+    Authorization: \`Bearer \${process.env.MAILROOM_KEY}\`,
+    'Content-Type': 'application/json',
+  },
+  body: JSON.stringify({
+    from: '${from}',
+    to: 'you@example.com',
+    subject: 'Hello',
+    text: 'It works.',
+  }),
+})
+const { id } = await response.json()`
+}

@@ -1,0 +1,19 @@
+import type { StatusLamp } from '../../api/organization-health.ts'
+import type { Tone } from '../../components/text/Status.tsx'
+import { lampStrings, statusStrings } from './strings.ts'
+
+const whole = new Intl.NumberFormat('en')
+
+/** What a lamp says, its number written out. */
+export function lampText({ name, count, more, unit }: StatusLamp): string {
+  const number = `${whole.format(count)}${more ? '+' : ''}${unit === 'percent' ? ' %' : ''}`
+  const write = lampStrings[name]
+  return write ? write(number, count === 1) : statusStrings.unknown(name, number)
+}
+
+/** The tone of each level. */
+export const lampTones: Readonly<Record<StatusLamp['level'], Extract<Tone, 'info' | 'warn' | 'bad'>>> = {
+  notice: 'info',
+  warning: 'warn',
+  critical: 'bad',
+}
