@@ -43,9 +43,7 @@ export interface Today {
   /** false: some hours are not counted yet. */
   readonly complete: boolean
   /** null: the member may not read emails. */
-  readonly statuses:
-    | readonly { readonly status: string; readonly count: number; readonly more: boolean }[]
-    | null
+  readonly statuses: readonly { readonly status: string; readonly count: number; readonly more: boolean }[] | null
   readonly attention: readonly StatusLamp[]
   readonly events: readonly RecentEvent[]
   readonly first_steps: Readonly<Record<'domain_ready' | 'mailbox' | 'first_in' | 'first_out' | 'key', boolean>>

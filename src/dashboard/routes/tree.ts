@@ -5,6 +5,9 @@ import { composeRoute, draftsRoute } from './organization/compose.ts'
 import { domainsRoute } from './organization/domains.ts'
 import { organizationRoute } from './organization/layout.ts'
 import { mailRoute } from './organization/mail.ts'
+import { sentEmailRoute, sentRoute } from './organization/sent.ts'
+import { templateRoute, templatesRoute } from './organization/templates.ts'
+import { todayRoute } from './organization/today.ts'
 import { rootRoute } from './root.tsx'
 import { signInRoute } from './sign-in.ts'
 
@@ -14,5 +17,15 @@ export const routeTree = rootRoute.addChildren([
   signInRoute,
   accountLayoutRoute,
   instanceRoute,
-  organizationRoute.addChildren([composeRoute, domainsRoute, draftsRoute, mailRoute]),
+  organizationRoute.addChildren([
+    composeRoute,
+    domainsRoute,
+    draftsRoute,
+    mailRoute,
+    sentEmailRoute,
+    sentRoute,
+    templateRoute,
+    templatesRoute,
+    todayRoute,
+  ]),
 ])

@@ -50,11 +50,13 @@ export function changeOf({ name, subject, html, text, variables }: TemplateForm)
     subject: subject === '' ? null : subject,
     html: html === '' ? null : html,
     text: text === '' ? null : text,
-    variables: variables.filter(variable => variable.name !== '').map(({ name, required, fallback }) => ({
-      name,
-      required,
-      ...(fallback !== '' && { default: readValue(fallback) }),
-    })),
+    variables: variables
+      .filter(variable => variable.name !== '')
+      .map(({ name, required, fallback }) => ({
+        name,
+        required,
+        ...(fallback !== '' && { default: readValue(fallback) }),
+      })),
   }
 }
 

@@ -37,11 +37,13 @@ export function previewQuery({ organizationId, brandId }: OrganizationApi, form:
     ...(subject !== '' && { subject }),
     ...(html !== '' && { html }),
     ...(text !== '' && { text }),
-    variables: variables.filter(({ name }) => name !== '').map(({ name, required, fallback }) => ({
-      name,
-      required,
-      ...(fallback !== '' && { default: readValue(fallback) }),
-    })),
+    variables: variables
+      .filter(({ name }) => name !== '')
+      .map(({ name, required, fallback }) => ({
+        name,
+        required,
+        ...(fallback !== '' && { default: readValue(fallback) }),
+      })),
     values: previewValues(form),
   }
   return queryOptions({

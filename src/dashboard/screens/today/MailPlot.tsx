@@ -1,13 +1,19 @@
 import type { HourlyCount } from '../../api/organization-health.ts'
-import { Card, Section } from '../../components/layout/Section.tsx'
 import { Plot, type Series } from '../../components/layout/Plot.tsx'
+import { Card, Section } from '../../components/layout/Section.tsx'
 import { todayStrings as strings } from './strings.ts'
 
 const hourName = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
 const whole = new Intl.NumberFormat('en')
 
 /** Received and accepted by hour; a series that the member may not see is absent. */
-export function MailPlot({ hours, isComplete }: { readonly hours: readonly HourlyCount[]; readonly isComplete: boolean }) {
+export function MailPlot({
+  hours,
+  isComplete,
+}: {
+  readonly hours: readonly HourlyCount[]
+  readonly isComplete: boolean
+}) {
   const values = (kind: 'received' | 'accepted') => hours.map(hour => hour[kind] ?? 0)
   const isSeen = (kind: 'received' | 'accepted') => hours.some(hour => hour[kind] !== null)
   const series: readonly Series[] = [

@@ -1,6 +1,9 @@
 /** The names of the screens, as the navigation and the command palette have them. */
 export const navigationStrings = {
+  today: 'Today',
   mail: 'Mail',
+  sent: 'Sent',
+  templates: 'Templates',
   setUp: 'Set up',
   domains: 'Domains',
 } as const

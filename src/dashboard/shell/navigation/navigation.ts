@@ -1,5 +1,5 @@
 import type { LucideIcon } from 'lucide-react'
-import { Globe, Mail } from 'lucide-react'
+import { Globe, LayoutTemplate, Mail, Send, Sun } from 'lucide-react'
 import type { OrganizationOfSession } from '../../api/session.ts'
 import { navigationStrings as strings } from './navigation-strings.ts'
 
@@ -21,30 +21,41 @@ export interface NavigationGroup {
   readonly items: readonly NavigationItem[]
 }
 
+/** Has the member this permission? Owners and admins have all. */
+function has(permission: string) {
+  return ({ role, permissions }: OrganizationOfSession) => role !== 'member' || permissions.includes(permission)
+}
+
 /** The screens of an organization. A screen adds its line when its route is there. */
 export const organizationNavigation: readonly NavigationGroup[] = [
   {
     label: null,
     items: [
+      { to: '/$organization', label: strings.today, icon: Sun, key: 't' },
       {
         to: '/$organization/mail',
         label: strings.mail,
         icon: Mail,
         key: 'i',
-        isFor: organization => mayRead(organization, 'inbox:read'),
+        isFor: has('inbox:read'),
       },
+      { to: '/$organization/sent', label: strings.sent, icon: Send, key: 's', isFor: has('email:read') },
     ],
   },
   {
     label: strings.setUp,
-    items: [{ to: '/$organization/domains', label: strings.domains, icon: Globe, key: 'd' }],
+    items: [
+      { to: '/$organization/domains', label: strings.domains, icon: Globe, key: 'd' },
+      {
+        to: '/$organization/templates',
+        label: strings.templates,
+        icon: LayoutTemplate,
+        key: 'p',
+        isFor: has('templates:read'),
+      },
+    ],
   },
 ]
-
-/** Members of some brands may do what their permissions say; owners and admins may all. */
-function mayRead({ role, permissions }: OrganizationOfSession, permission: string): boolean {
-  return role !== 'member' || permissions.includes(permission)
-}
 
 /** The screens of the instance. */
 export const instanceNavigation: readonly NavigationGroup[] = []

@@ -28,9 +28,7 @@ export function EmailContent({ id }: { readonly id: string }) {
     <Section
       title={strings.content}
       actions={
-        content?.available && (
-          <Segmented label={strings.contentView} value={view} onValue={setChosen} options={views} />
-        )
+        content?.available && <Segmented label={strings.contentView} value={view} onValue={setChosen} options={views} />
       }
     >
       {error && <Refusal error={error} />}

@@ -1,7 +1,7 @@
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Time } from '../../../components/text/Time.tsx'
 import type { Evidence } from '../ladder.ts'
-import { emailStrings as strings, sourceStrings } from './strings.ts'
+import { sourceStrings, emailStrings as strings } from './strings.ts'
 
 /** When, from whom, and the literal words. */
 export function EvidenceLine({ evidence }: { readonly evidence: Evidence }) {

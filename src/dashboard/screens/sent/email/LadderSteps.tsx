@@ -3,7 +3,14 @@ import { classes } from '../../../components/classes.ts'
 import type { Evidence, Ladder, OffLadder, Rung, RungState } from '../ladder.ts'
 import { EvidenceLine } from './EvidenceLine.tsx'
 import { RungIcon } from './RungIcon.tsx'
-import { emailStrings as strings, offStrings, proofStrings, reportStrings, rungStrings, stateStrings } from './strings.ts'
+import {
+  offStrings,
+  proofStrings,
+  reportStrings,
+  rungStrings,
+  stateStrings,
+  emailStrings as strings,
+} from './strings.ts'
 
 interface LadderStepsProps {
   readonly ladder: Ladder

@@ -27,10 +27,7 @@ export function RecipientMenu({ recipient, brandId }: { readonly recipient: stri
     }
   }
   const suppress = () =>
-    act(
-      answer(api.v1.POST('/v1/suppressions', { body: { email: recipient, brand_id: brandId } })),
-      strings.suppressed,
-    )
+    act(answer(api.v1.POST('/v1/suppressions', { body: { email: recipient, brand_id: brandId } })), strings.suppressed)
   const unsuppress = () =>
     act(
       answer(

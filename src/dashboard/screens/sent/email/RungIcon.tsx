@@ -1,4 +1,4 @@
-import { Ban, Check, Clock, Circle, CircleDashed, CircleHelp, TriangleAlert } from 'lucide-react'
+import { Ban, Check, Circle, CircleDashed, CircleHelp, Clock, TriangleAlert } from 'lucide-react'
 import { classes } from '../../../components/classes.ts'
 import type { RungState } from '../ladder.ts'
 

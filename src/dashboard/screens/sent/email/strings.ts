@@ -93,7 +93,8 @@ export const stateStrings: Readonly<Record<Exclude<RungState, 'proven'>, string>
 export const reportStrings: Readonly<Record<'dsn' | 'webhook' | 'none' | 'unknown', string>> = {
   none: 'This relay reports nothing about what it has taken.',
   dsn: 'This relay reports by mail what fails; of a delivery it is silent, unless the next server asks it not to be.',
-  webhook: 'This provider reports deliveries to our webhook, and no report of this one came: see whether its webhook arrives.',
+  webhook:
+    'This provider reports deliveries to our webhook, and no report of this one came: see whether its webhook arrives.',
   unknown: 'It was handed to another provider than the one that sends now.',
 }
 
