@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Ladder, type LadderEvent, ladders, type RungState } from './ladder.ts'
+import { type Ladder, type LadderEvent, ladders, type RungState, toEvidence } from './ladder.ts'
 
 const start = Date.UTC(2026, 4, 12, 10)
 const minutes = (count: number) => new Date(start + count * 60_000).toISOString()
@@ -192,4 +192,15 @@ test('the relay’s own reply proves the hand-over, before a report that it wrot
   const relayed = event('sent', 0, { source: 'dsn', detail: 'relayed' })
   const { rungs } = ladderFor({ status: 'sent', events: [queued, relayed, sent], rungs: [] })
   expect(rungs[1]?.evidence.map(({ source }) => source)).toEqual(['smtp', 'dsn'])
+})
+
+test.each([
+  [{ smtp_code: 250, enhanced_code: '2.0.0', detail: 'Ok' }, '250 2.0.0 Ok'],
+  [{ smtp_code: 550, enhanced_code: '5.1.1', detail: '550 5.1.1 No such user' }, '550 5.1.1 No such user'],
+  [{ smtp_code: null, enhanced_code: '2.0.0', detail: '250 2.0.0 Delivered' }, '250 2.0.0 Delivered'],
+  [{ smtp_code: 550, enhanced_code: '5.7.1', detail: '550 Refused' }, '5.7.1 550 Refused'],
+  [{ smtp_code: 421, enhanced_code: null, detail: null }, '421'],
+  [{ smtp_code: null, enhanced_code: null, detail: null }, null],
+])('the literal line of %j', (reply, line) => {
+  expect(toEvidence(event('sent', 1, reply)).line).toBe(line)
 })

@@ -151,11 +151,17 @@ function offEvidence(status: OffLadder, events: readonly LadderEvent[]) {
 
 /** What an event says, as evidence. */
 export function toEvidence({ occurred_at, source, smtp_code, enhanced_code, detail, data }: LadderEvent): Evidence {
-  const words = [smtp_code, enhanced_code, detail].filter(part => part !== null && part !== '')
   return {
     at: occurred_at,
     source,
-    line: words.length > 0 ? words.join(' ') : null,
+    line: literalLine([smtp_code, enhanced_code], detail ?? ''),
     isAmbiguous: data['ambiguous'] === true,
   }
+}
+
+/** Reports quote the whole reply, its codes included; of a reply that we got ourselves the codes stand apart. */
+function literalLine(codes: readonly (string | number | null)[], detail: string): string | null {
+  const quoted = detail.split(' ', codes.length)
+  const missing = codes.filter(code => code !== null && !quoted.includes(String(code)))
+  return [...missing, detail].filter(part => part !== '').join(' ') || null
 }

@@ -1,19 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, type OrganizationApi } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { requestJson } from '../../api/request.ts'
 import type { TemplateForm } from './template-form.ts'
 
 export type Template = components['schemas']['Template']
-
-/** A rendered template (`POST /app/api/templates/preview`). */
-export interface Preview {
-  readonly subject: string | null
-  readonly text: string | null
-  readonly html: string | null
-  /** Required ones that have neither a value nor a default. */
-  readonly missing_variables: readonly string[]
-}
 
 export function templateQuery({ organizationId, brandId, v1 }: OrganizationApi, slug: string) {
   return queryOptions({
@@ -25,13 +15,12 @@ export function templateQuery({ organizationId, brandId, v1 }: OrganizationApi, 
         }),
       ),
     // What one writes is not overwritten by what came meanwhile.
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchOnWindowFocus: false,
+    staleTime: 'static',
   })
 }
 
 /** What the form renders to with its preview values; a fault of the template is the error. */
-export function previewQuery({ organizationId, brandId }: OrganizationApi, form: TemplateForm) {
+export function previewQuery({ organizationId, brandId, app }: OrganizationApi, form: TemplateForm) {
   const { subject, html, text, variables } = form
   const body = {
     ...(subject !== '' && { subject }),
@@ -48,8 +37,7 @@ export function previewQuery({ organizationId, brandId }: OrganizationApi, form:
   }
   return queryOptions({
     queryKey: ['template-preview', organizationId, brandId, body],
-    queryFn: ({ signal }) =>
-      requestJson<Preview>('POST', '/app/api/templates/preview', { organizationId, brandId, body, signal }),
+    queryFn: ({ signal }) => answer(app.POST('/app/api/templates/preview', { body, signal })),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 10_000,
     retry: false,

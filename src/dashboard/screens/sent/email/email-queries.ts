@@ -1,25 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, type OrganizationApi } from '../../../api/client.ts'
-import { requestJson } from '../../../api/request.ts'
+import type { components } from '../../../api/generated/app.ts'
 
-/** Where an email came from (`GET /app/api/sent/{id}/origin`). */
-export interface EmailOrigin {
-  /** null: the dashboard, or a key that is gone. */
-  readonly api_key: { readonly id: string; readonly name: string; readonly is_revoked: boolean } | null
-  readonly request: {
-    readonly id: string
-    readonly created_at: string
-    readonly method: string
-    readonly path: string
-    readonly status: number
-    readonly duration_ms: number
-    readonly ip: string
-    readonly user_agent: string | null
-  } | null
-  readonly unconfirmed_after_hours: number
-  /** How the provider reports; null: another provider sends now. */
-  readonly reports: 'dsn' | 'webhook' | 'none' | null
-}
+/** Where an email came from, and what its provider reports. */
+export type EmailOrigin = components['schemas']['EmailOrigin']
 
 const emailMs = 10_000
 
@@ -32,10 +16,10 @@ export function emailQuery({ organizationId, v1 }: OrganizationApi, id: string) 
   })
 }
 
-export function originQuery({ organizationId, brandId }: OrganizationApi, id: string) {
+export function originQuery({ organizationId, app }: OrganizationApi, id: string) {
   return queryOptions({
     queryKey: ['email-origin', organizationId, id],
-    queryFn: () => requestJson<EmailOrigin>('GET', `/app/api/sent/${id}/origin`, { organizationId, brandId }),
+    queryFn: () => answer(app.GET('/app/api/sent/{id}/origin', { params: { path: { id } } })),
   })
 }
 

@@ -14,7 +14,7 @@ export function SentRow({ email, organization }: { readonly email: SentEmail; re
   const [first, ...others] = [...to, ...cc]
   return (
     <div className="grid grid-cols-[1fr_auto] gap-x-3 gap-y-0.5 px-3 py-2 text-sm sm:grid-cols-[6.5rem_minmax(0,14rem)_minmax(0,1fr)_auto] sm:items-center">
-      <div className="col-start-1 row-start-3 sm:row-start-1">
+      <div className="col-start-1 row-start-3 flex items-center sm:row-start-1">
         <Status tone={statusTone(status)} title={isEmailStatus(status) ? statusHints[status] : status}>
           {status}
         </Status>

@@ -24,10 +24,8 @@ export function useSentPages(filter: SentFilter): Pages<SentEmail> {
       ),
     initialPageParam: null as string | null,
     getNextPageParam: page => page.next_before,
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: 'static',
     gcTime: 0,
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
   })
   return {
     rows: query.data?.pages.flatMap(page => page.data) ?? null,
