@@ -1,4 +1,6 @@
-import { readValue, type Template } from './template-queries.ts'
+import type { components } from '../../api/generated/v1.ts'
+
+export type Template = components['schemas']['Template']
 
 /** A variable as it is edited: default and value are text, or JSON. */
 export interface VariableForm {
@@ -63,4 +65,19 @@ export function changeOf({ name, subject, html, text, variables }: TemplateForm)
 /** Has the form changed from what is stored? Preview values do not count. */
 export function isChanged(form: TemplateForm, stored: Template): boolean {
   return JSON.stringify(changeOf(form)) !== JSON.stringify(changeOf(formOf(stored)))
+}
+
+/** The values that are entered for the preview. */
+export function previewValues({ variables }: TemplateForm): Readonly<Record<string, unknown>> {
+  const given = variables.filter(({ name, value }) => name !== '' && value !== '')
+  return Object.fromEntries(given.map(({ name, value }) => [name, readValue(value)]))
+}
+
+/** JSON where it is JSON, such as a list; else the text itself. */
+export function readValue(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }

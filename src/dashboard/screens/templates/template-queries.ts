@@ -1,9 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, type OrganizationApi } from '../../api/client.ts'
-import type { components } from '../../api/generated/v1.ts'
-import type { TemplateForm } from './template-form.ts'
-
-export type Template = components['schemas']['Template']
+import { previewValues, readValue, type TemplateForm } from './template-form.ts'
 
 export function templateQuery({ organizationId, brandId, v1 }: OrganizationApi, slug: string) {
   return queryOptions({
@@ -42,19 +39,4 @@ export function previewQuery({ organizationId, brandId, app }: OrganizationApi, 
     gcTime: 10_000,
     retry: false,
   })
-}
-
-/** The values that are entered for the preview. */
-export function previewValues({ variables }: TemplateForm): Readonly<Record<string, unknown>> {
-  const given = variables.filter(({ name, value }) => name !== '' && value !== '')
-  return Object.fromEntries(given.map(({ name, value }) => [name, readValue(value)]))
-}
-
-/** JSON where it is JSON, such as a list; else the text itself. */
-export function readValue(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

@@ -58,7 +58,7 @@ const html = LRLanguage.define({ parser })
 
 const theme = EditorView.theme({
   '&': { height: '24rem', backgroundColor: 'var(--surface)', color: 'var(--ink)', fontSize: '13px' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '&.cm-focused': { boxShadow: 'inset 0 0 0 2px var(--accent)' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px', overflow: 'auto' },
   '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--faint)', borderRight: '1px solid var(--line)' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },

@@ -11,7 +11,7 @@ import { showToast } from '../../../components/overlays/toasts.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { keepBrand } from '../../../shell/navigation/useGoShortcuts.ts'
 import { templateStrings as strings } from '../strings.ts'
-import type { Template } from '../template-queries.ts'
+import type { Template } from '../template-form.ts'
 import { SendTestDialog } from './SendTestDialog.tsx'
 
 const slugCharacters = 40
