@@ -21,9 +21,19 @@ export async function send(request: Request): Promise<Response> {
     return await sendOnce(request)
   } catch (error) {
     const prompt = error instanceof ApiError && !isComingIn(request) ? prompts[error.code] : undefined
-    if (prompt === undefined || !(await promptFor(prompt))) throw error
+    if (prompt === undefined) throw error
+    const isRenewed = prompt === 'sign-in' && (await isSignedIn())
+    if (!isRenewed && !(await promptFor(prompt))) throw error
     return await sendOnce(again)
   }
+}
+
+/** Another tab may have confirmed who it is meanwhile: the session has a new token then, which the browser sends next. */
+async function isSignedIn(): Promise<boolean> {
+  return sendOnce(new Request('/app/api/session')).then(
+    () => true,
+    () => false,
+  )
 }
 
 function isComingIn(request: Request): boolean {

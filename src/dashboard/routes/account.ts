@@ -9,3 +9,10 @@ export const accountLayoutRoute = createRoute({
   beforeLoad: async ({ context, location }) => ({ session: await requireSession(context.queryClient, location) }),
   component: lazyRouteComponent(() => import('../shell/AccountLayout.tsx'), 'AccountLayout'),
 })
+
+/** `/app/account`. */
+export const accountRoute = createRoute({
+  getParentRoute: () => accountLayoutRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('../screens/account/AccountScreen.tsx'), 'AccountScreen'),
+})

@@ -1,6 +1,7 @@
-import { accountLayoutRoute } from './account.ts'
+import { accountLayoutRoute, accountRoute } from './account.ts'
 import { indexRoute } from './index.ts'
 import { instanceRoute } from './instance/layout.ts'
+import { invitationRoute } from './invitation.ts'
 import { composeRoute, draftsRoute } from './organization/compose.ts'
 import { domainsRoute } from './organization/domains.ts'
 import { organizationRoute } from './organization/layout.ts'
@@ -10,12 +11,15 @@ import { templateRoute, templatesRoute } from './organization/templates.ts'
 import { todayRoute } from './organization/today.ts'
 import { rootRoute } from './root.tsx'
 import { signInRoute } from './sign-in.ts'
+import { welcomeRoute } from './welcome.ts'
 
 /** All routes. A screen adds its route to the house that it belongs to, a line each, in alphabetical order. */
 export const routeTree = rootRoute.addChildren([
   indexRoute,
   signInRoute,
-  accountLayoutRoute,
+  welcomeRoute,
+  invitationRoute,
+  accountLayoutRoute.addChildren([accountRoute]),
   instanceRoute,
   organizationRoute.addChildren([
     composeRoute,

@@ -38,5 +38,10 @@ export const strings = {
   screens: 'Screens',
   actions: 'Actions',
   confirmTitle: 'Confirm that it is you',
+  confirmHint: 'This needs a factor from the last ten minutes. What you were doing goes on after it.',
+  confirm: 'Confirm',
+  confirmWithPasskey: 'Confirm with a passkey',
+  passkeyCanceled: 'No passkey was presented. Try again.',
   signInTitle: 'Sign in again',
+  signInHint: 'Your session has ended. What you typed is still here, and is sent after you signed in.',
 } as const

@@ -1,70 +1,54 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError } from '../../api/errors.ts'
-import { requestJson } from '../../api/request.ts'
+import { hasPasskeys, PasskeyCanceledError, signInWithPasskey } from '../../api/passkeys.ts'
 import { type Session, takeSession } from '../../api/session.ts'
-import { Button } from '../../components/actions/Button.tsx'
+import { Notice } from '../../components/feedback/Notice.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
-import { TextInput } from '../../components/fields/TextInput.tsx'
+import { OrLine } from './OrLine.tsx'
+import { PasskeyButton } from './PasskeyButton.tsx'
+import { PasswordForm } from './PasswordForm.tsx'
 import { signInStrings as strings } from './strings.ts'
 
-/** Signs in with a password, and with a code where the account has an authenticator. */
-export function SignInForm({ onSignedIn }: { readonly onSignedIn: (session: Session) => void }) {
+interface SignInFormProps {
+  /** Whose account it is; absent: it is typed. */
+  readonly email?: string | undefined
+  readonly onSignedIn: (session: Session) => void
+}
+
+/** Signs in with a passkey, or with a password and the code that goes with it. */
+export function SignInForm({ email, onSignedIn }: SignInFormProps) {
   const queryClient = useQueryClient()
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const [code, setCode] = useState('')
-  const [wantsCode, setWantsCode] = useState(false)
   const [error, setError] = useState<unknown>(null)
-  const [isBusy, setBusy] = useState(false)
-  const signIn = async () => {
-    setBusy(true)
+  const take = (session: Session) => {
+    takeSession(queryClient, session)
+    onSignedIn(session)
+  }
+  const presentPasskey = async () => {
     setError(null)
     try {
-      const body = { email, password, ...(wantsCode && { code }) }
-      const session = await requestJson<Session>('POST', '/app/api/sign-in', { body })
-      takeSession(queryClient, session)
-      onSignedIn(session)
+      take(await signInWithPasskey())
     } catch (thrown) {
-      const isCodeWanted = thrown instanceof ApiError && thrown.reason === 'code_required' && !wantsCode
-      if (isCodeWanted) setWantsCode(true)
-      else setError(thrown)
-    } finally {
-      setBusy(false)
+      setError(thrown)
     }
   }
   return (
-    <form
-      className="flex flex-col gap-4"
-      onSubmit={event => {
-        event.preventDefault()
-        void signIn()
-      }}
-    >
-      <TextInput label={strings.email} type="email" autoComplete="username" required value={email} onValue={setEmail} />
-      <TextInput
-        label={strings.password}
-        type="password"
-        autoComplete="current-password"
-        required
-        value={password}
-        onValue={setPassword}
-      />
-      {wantsCode && (
-        <TextInput
-          label={strings.code}
-          hint={strings.codeHint}
-          isCode
-          autoComplete="one-time-code"
-          required
-          value={code}
-          onValue={setCode}
-        />
+    <>
+      {hasPasskeys() && (
+        <>
+          <PasskeyButton label={strings.withPasskey} onPress={presentPasskey} />
+          {error !== null && (
+            <div className="mt-3">
+              {error instanceof PasskeyCanceledError ? (
+                <Notice tone="info" title={strings.passkeyCanceled} />
+              ) : (
+                <Refusal error={error} />
+              )}
+            </div>
+          )}
+          <OrLine text={strings.or} />
+        </>
       )}
-      {error !== null && <Refusal error={error} />}
-      <Button type="submit" kind="primary" isBusy={isBusy}>
-        {strings.signIn}
-      </Button>
-    </form>
+      <PasswordForm email={email} onSignedIn={take} />
+    </>
   )
 }

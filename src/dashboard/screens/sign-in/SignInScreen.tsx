@@ -10,6 +10,7 @@ export function SignInScreen() {
   return (
     <CenteredPage title={strings.title}>
       <SignInForm onSignedIn={() => router.history.push(next ?? '/app')} />
+      <p className="mt-6 text-sm text-muted">{strings.noAccount}</p>
     </CenteredPage>
   )
 }

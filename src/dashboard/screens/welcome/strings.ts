@@ -1,0 +1,18 @@
+export const welcomeStrings = {
+  title: 'Welcome',
+  back: 'Welcome back',
+  looking: 'Looking at the link',
+  closedTitle: 'This link does not work',
+  toSignIn: 'Go to the sign-in page',
+  noToken: 'The link is not complete: it ends with # and 43 characters. Open it exactly as you got it.',
+  owner: (organization: string) => `Your account for ${organization}, on this Mailroom.`,
+  noOrganization: 'Your account on this Mailroom.',
+  email: 'Email',
+  name: 'Your name',
+  nameHint: 'As others in your organization see it.',
+  create: 'Create my account',
+  signIn: 'Sign in',
+  signInAs: (name: string, email: string) => `The link signs you in as ${name}, ${email}.`,
+  once: 'It works once. After this you sign in with a passkey or a password, which you choose next.',
+  mustSignIn: (email: string) => `${email} has an account here already. Sign in to it, and the two are joined.`,
+} as const
