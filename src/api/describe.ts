@@ -6,7 +6,7 @@ export interface OperationDescription {
   readonly summary: string
   readonly description?: string
   readonly 'x-refusals': readonly RefusalCode[]
-  /** A browser, which asks for HTML, gets each response as a page. */
+  /** A browser, which asks for HTML, is led to the dashboard (303), and gets each error as a page. */
   readonly 'x-html'?: boolean
   /** Responses that are not JSON, by status. */
   readonly responses?: Readonly<Record<string, ResponseDescription>>

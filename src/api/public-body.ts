@@ -1,16 +1,14 @@
 import type { t } from 'elysia'
 import { refuse } from '../base/refusal.ts'
-import { comesFromBrowser } from './pages/browser.ts'
 import { bodyRefusals, readBody, readJson, requireJsonContentType } from './request-body.ts'
-import { bodyValidator, requireDistinctParameters, type TypeBoxSchema } from './validation.ts'
+import { bodyValidator, type TypeBoxSchema } from './validation.ts'
 
 /** The refusals of {@link publicBody} beyond `invalid_request`. */
 export const publicBodyRefusals = [...bodyRefusals] as const
 
 /**
  * The `body` and `parse` hooks of a route outside /v1: a JSON body of at most `maxBytes`, validated as strictly as under
- * /v1; from a browser also the fields of a form, in which an empty field counts as absent. They refuse with
- * `payload_too_large`, `unsupported_media_type`, `invalid_json` or `invalid_request`.
+ * /v1. They refuse with `payload_too_large`, `unsupported_media_type`, `invalid_json` or `invalid_request`.
  */
 export function publicBody<Of extends ReturnType<typeof t.Object>>(schema: Of, maxBytes: number) {
   const validate = bodyValidator(schema as unknown as TypeBoxSchema)
@@ -19,7 +17,6 @@ export function publicBody<Of extends ReturnType<typeof t.Object>>(schema: Of, m
     body: { ...schema, noValidate: true } as Of,
     async parse({ request }: { readonly request: Request }) {
       const bytes = await readBody(request, byteLimit(maxBytes))
-      if (comesFromBrowser(request) && isForm(request)) return validate(readForm(bytes))
       if (bytes.length > 0) requireJsonContentType(request.headers)
       return validate(bytes.length > 0 ? readJson(bytes, true) : {})
     },
@@ -34,15 +31,4 @@ function byteLimit(maxBytes: number): (bytes: number) => void {
     if (read > maxBytes)
       throw refuse('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` })
   }
-}
-
-function isForm({ headers }: Request): boolean {
-  return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers.get('content-type') ?? '')
-}
-
-/** @throws Refusal `invalid_request` for a field that is given twice */
-function readForm(bytes: Uint8Array): Readonly<Record<string, string>> {
-  const text = new TextDecoder().decode(bytes)
-  requireDistinctParameters(text)
-  return Object.fromEntries([...new URLSearchParams(text)].filter(([, value]) => value !== ''))
 }

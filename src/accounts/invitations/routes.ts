@@ -6,13 +6,7 @@ import { comesFromBrowser, showRefusalsAs } from '../../api/pages/browser.ts'
 import { publicBody } from '../../api/public-body.ts'
 import { api } from '../../api/route.ts'
 import { brandRefusals } from '../brands/brands.ts'
-import {
-  brandIdsSchema,
-  type MemberJson,
-  memberNameSchema,
-  memberSchema,
-  permissionsSchema,
-} from '../members/schema.ts'
+import { brandIdsSchema, memberNameSchema, memberSchema, permissionsSchema } from '../members/schema.ts'
 import {
   changeInvitation,
   createInvitation,
@@ -23,8 +17,8 @@ import {
   revokeInvitation,
 } from './invitations.ts'
 import { acceptInvitation, getInvitationLink, type InvitationLinkDeps, invitationLinkRefusals } from './links.ts'
-import { acceptedPage, invitationPage, refusedInvitationPage } from './pages.ts'
-import { createdInvitationSchema, type InvitationLinkJson, invitationLinkSchema, invitationSchema } from './schema.ts'
+import { refusedInvitationPage, toDashboard } from './pages.ts'
+import { createdInvitationSchema, invitationLinkSchema, invitationSchema } from './schema.ts'
 
 const emailParam = t.Optional(t.String({ minLength: 1, maxLength: 320 }))
 
@@ -81,11 +75,10 @@ const tokenParams = t.Object({ token: t.String({ minLength: 1, maxLength: 128 })
 const acceptBody = t.Object({ email: emailParam, name: memberNameSchema })
 
 /**
- * The operations behind an invitation's link: JSON for programs, pages for people who follow it. They need no API key: the
- * link is the secret.
+ * The operations behind an invitation's link, for programs; a browser that follows it is led to the dashboard. They need no
+ * API key: the link is the secret.
  */
 export function invitationLinkRoutes(deps: InvitationLinkDeps) {
-  const { parse: parseAcceptance, ...acceptance } = publicBody(acceptBody, maxAcceptBytes)
   return new Elysia({ name: 'invitation-links', normalize: false })
     .get('/invitations/:token', ({ params }) => getInvitationLink(deps, params.token), {
       detail: {
@@ -93,8 +86,7 @@ export function invitationLinkRoutes(deps: InvitationLinkDeps) {
         'x-html': true,
       },
       transform: ({ request }) => showRefusalsAs(refusedInvitationPage, request),
-      mapResponse: ({ response, params, request }) =>
-        comesFromBrowser(request) ? invitationPage(response as InvitationLinkJson, params.token) : undefined,
+      mapResponse: ({ params, request }) => (comesFromBrowser(request) ? toDashboard(params.token) : undefined),
       params: tokenParams,
       query: t.Object({}, { additionalProperties: false }),
       response: invitationLinkSchema,
@@ -106,17 +98,8 @@ export function invitationLinkRoutes(deps: InvitationLinkDeps) {
         return acceptInvitation(deps, params.token, body)
       },
       {
-        ...acceptance,
-        parse({ request }) {
-          showRefusalsAs(refusedInvitationPage, request)
-          return parseAcceptance({ request })
-        },
-        mapResponse: ({ response, request }) =>
-          comesFromBrowser(request) ? acceptedPage(response as MemberJson) : undefined,
-        detail: {
-          ...describeRoute('acceptInvitation', 'Accept an invitation', invitationLinkRefusals),
-          'x-html': true,
-        },
+        ...publicBody(acceptBody, maxAcceptBytes),
+        detail: describeRoute('acceptInvitation', 'Accept an invitation', invitationLinkRefusals),
         params: tokenParams,
         query: t.Object({}, { additionalProperties: false }),
         response: { 201: memberSchema },

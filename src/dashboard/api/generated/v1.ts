@@ -4121,7 +4121,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InvitationLink"];
-                    "text/html": string;
                 };
             };
         };
@@ -4153,7 +4152,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Member"];
-                    "text/html": string;
                 };
             };
         };

@@ -22,7 +22,12 @@ export function TextInput(props: TextInputProps) {
           {...control}
           value={value}
           onChange={event => onValue(event.currentTarget.value)}
-          className={classes('input', isCode && 'font-mono', className)}
+          className={classes(
+            'input',
+            isCode && 'font-mono',
+            input.readOnly && 'bg-sunken text-muted shadow-none',
+            className,
+          )}
         />
       )}
     </Field>

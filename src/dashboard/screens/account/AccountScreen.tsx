@@ -24,11 +24,11 @@ export function AccountScreen() {
       {account && (
         <>
           <FactorNotice account={account} />
-          <ProfileSection account={account} />
           <PasskeysSection passkeys={account.passkeys} />
           <PasswordSection account={account} />
           <AuthenticatorSection account={account} />
           <BackupCodesSection account={account} />
+          <ProfileSection account={account} />
           <SessionsSection sessions={account.sessions} />
           <PreferencesSection />
         </>

@@ -2,7 +2,7 @@ import { encode } from 'uqr'
 
 /** A QR code, dark on white in both themes: that is what cameras expect. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  const { data, size } = encode(text, { ecc: 'M', border: 2 })
+  const { data, size } = encode(text, { ecc: 'L', border: 2 })
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
   return (
     <svg

@@ -6,7 +6,7 @@ export const accountStrings = {
   noFactor: 'Choose how you will sign in',
   noFactorHint: 'The link that brought you here works only once. Add a passkey or a password now.',
   goOn: 'Go on',
-  ready: 'You are set',
+  ready: 'You can sign in again from now on',
   profile: 'Profile',
   name: 'Name',
   email: 'Email',

@@ -9,7 +9,8 @@ export function SignInScreen() {
   const { next } = useSearch({ from: '/sign-in' })
   return (
     <CenteredPage title={strings.title}>
-      <SignInForm onSignedIn={() => router.history.push(next ?? '/app')} />
+      {/* The router's locations have no base path, the browser's have. */}
+      <SignInForm onSignedIn={() => router.history.push(`${router.basepath}${next ?? '/'}`)} />
       <p className="mt-6 text-sm text-muted">{strings.noAccount}</p>
     </CenteredPage>
   )

@@ -1,5 +1,5 @@
-import { Link, useParams } from '@tanstack/react-router'
-import { ChevronsUpDown, ServerCog } from 'lucide-react'
+import { Link, useParams, useRouterState } from '@tanstack/react-router'
+import { ChevronsUpDown, ServerCog, UserCog } from 'lucide-react'
 import { useSession } from '../../api/session.ts'
 import { Menu, MenuLabel, MenuLink, MenuSeparator } from '../../components/overlays/Menu.tsx'
 import { Avatar } from '../../components/text/Avatar.tsx'
@@ -11,7 +11,9 @@ export function HouseMenu() {
   const { organizations, is_operator: isOperator } = useSession()
   const { organization: id } = useParams({ strict: false })
   const current = organizations.find(organization => organization.id === id)
-  const name = current?.name ?? strings.instance
+  const isInstance = useRouterState({ select: state => /^(\/app)?\/instance(\/|$)/.test(state.location.pathname) })
+  const name = current?.name ?? (isInstance ? strings.instance : strings.account)
+  const HouseIcon = isInstance ? ServerCog : UserCog
   return (
     <Menu
       button={
@@ -22,7 +24,7 @@ export function HouseMenu() {
           {current ? (
             <Avatar name={name} shape="organization" className="size-5" />
           ) : (
-            <ServerCog className="size-4" aria-hidden="true" />
+            <HouseIcon className="size-4" aria-hidden="true" />
           )}
           <span className="min-w-0 max-w-24 truncate sm:max-w-48">
             <SafeText text={name} />
@@ -45,7 +47,7 @@ export function HouseMenu() {
       {isOperator && (
         <>
           {organizations.length > 0 && <MenuSeparator />}
-          <MenuLink icon={<ServerCog />} isCurrent={current === undefined} link={<Link to="/instance" />}>
+          <MenuLink icon={<ServerCog />} isCurrent={isInstance} link={<Link to="/instance" />}>
             {strings.instance}
           </MenuLink>
         </>

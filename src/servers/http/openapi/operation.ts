@@ -143,7 +143,7 @@ function responsesOf(
       ]),
     )
   if (!responses) throw new Error(`${method} ${path} has no response schema`)
-  return Object.fromEntries(
+  const success = Object.fromEntries(
     Object.entries(responses).map(([status, typeBox]) => {
       const schema = components.nameSchema(jsonSchema(typeBox))
       const content = { schema, ...(example?.status === Number(status) ? { example: example.response } : {}) }
@@ -152,18 +152,18 @@ function responsesOf(
         {
           description: `${description.summary}.`,
           headers,
-          ...(schema.type === 'void'
-            ? {}
-            : { content: { 'application/json': orCommonError(status, content), ...htmlOf(description) } }),
+          ...(schema.type === 'void' ? {} : { content: { 'application/json': orCommonError(status, content) } }),
         },
       ]
     }),
   )
+  return description['x-html'] ? { ...success, '303': toDashboard(headers) } : success
 }
 
-/** The page beside the JSON of a response, where a browser gets one. */
-function htmlOf(description: OperationSpec['description']) {
-  return description['x-html'] ? { 'text/html': { schema: { type: 'string' } } } : {}
+/** What a browser gets in place of JSON. */
+function toDashboard(headers: ReturnType<typeof headerRefs>) {
+  const location = { description: 'The page of the dashboard.', schema: { type: 'string' } }
+  return { description: 'A browser is led to the dashboard.', headers: { ...headers, Location: location } }
 }
 
 /** A status with an error schema of the operation's own may also carry the common error. */
