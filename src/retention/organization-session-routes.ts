@@ -1,5 +1,4 @@
 import { type Static, t } from 'elysia'
-import { recordCallerEntry } from '../accounts/audit/audit.ts'
 import { loadBrand } from '../accounts/brands/brands.ts'
 import { selectBrands } from '../accounts/brands/table.ts'
 import { managerRefusals, requireManager } from '../accounts/members/manager.ts'
@@ -8,9 +7,10 @@ import { describeRoute } from '../api/describe.ts'
 import type { SessionMember } from '../api/session/session.ts'
 import { sessionApi } from '../api/session/session-route.ts'
 import type { Clock } from '../base/clock.ts'
-import { type Db, inTransaction } from '../base/database/database.ts'
+import type { Db } from '../base/database/database.ts'
 import { refuse } from '../base/refusal.ts'
 import { planOrganizationRetention } from './plan.ts'
+import { changeRetentionPolicy, maxRetentionDays } from './policies/change-policy.ts'
 import {
   minimumDays,
   type RetentionDays,
@@ -19,7 +19,7 @@ import {
   retentionKindNames,
   retentionKinds,
 } from './policies/kinds.ts'
-import { loadRetentionPolicies, type RetentionChange, setRetentionPolicy } from './policies/policies.ts'
+import { loadRetentionPolicies, type RetentionChange } from './policies/policies.ts'
 
 export interface OrganizationRetentionDeps {
   readonly db: Db
@@ -27,12 +27,10 @@ export interface OrganizationRetentionDeps {
   readonly settings: RetentionSettings
 }
 
-/** The longest time that can be set, as with the command: a hundred years. */
-const maxDays = 36_500
 /** What would go is counted up to so many items, and for at most so long. */
 const countLimits = { maxItems: 10_000, maxMs: 2000 }
 
-const daysSchema = nullable(t.Integer({ minimum: 1, maximum: maxDays, description: 'null: forever.' }))
+const daysSchema = nullable(t.Integer({ minimum: 1, maximum: maxRetentionDays, description: 'null: forever.' }))
 
 const retentionSchema = t.Object(
   {
@@ -62,7 +60,7 @@ const planSchema = t.Object(
 const changeSchema = t.Object({
   kind: oneOf(retentionKindNames),
   brand_id: t.Optional(t.String({ description: 'The brand it is set for; absent: the organization.' })),
-  days: t.Union([t.Integer({ minimum: 1, maximum: maxDays }), t.Literal('forever'), t.Literal('inherit')]),
+  days: t.Union([t.Integer({ minimum: 1, maximum: maxRetentionDays }), t.Literal('forever'), t.Literal('inherit')]),
 })
 
 const retentionRefusals = [...managerRefusals, 'not_found', 'brand_restricted'] as const
@@ -136,12 +134,9 @@ async function getPlan(
 
 async function setRetention(deps: OrganizationRetentionDeps, member: SessionMember, body: Static<typeof changeSchema>) {
   requireManager(member)
-  const { scope, kind, days } = await readChange(deps, member, body)
-  await inTransaction(deps.db, async tx => {
-    await setRetentionPolicy({ db: tx, clock: deps.clock }, scope, kind, days)
-    const entry = { action: 'retention.set', subject: scope, detail: { kind, days } }
-    await recordCallerEntry(tx, member, deps.clock, entry)
-  })
+  const change = await readChange(deps, member, body)
+  const operator = { actor: member.person.email, clock: deps.clock, ip: member.person.ip }
+  await changeRetentionPolicy(deps.db, operator, change, member.organizationId)
   return getRetention(deps, member)
 }
 

@@ -11,9 +11,9 @@ import type { Config } from '../base/config/config.ts'
 import { isId } from '../base/ids.ts'
 import { refuse } from '../base/refusal.ts'
 import { planRetention } from './plan.ts'
-import { changeRetentionPolicy, type PolicyChange } from './policies/change-policy.ts'
+import { changeRetentionPolicy } from './policies/change-policy.ts'
 import { minimumDays, retentionKindNames, retentionKinds } from './policies/kinds.ts'
-import { loadRetentionPolicies } from './policies/policies.ts'
+import { loadRetentionPolicies, type RetentionChange } from './policies/policies.ts'
 import type { RetentionDeps } from './retention.ts'
 import { runRetentionNow } from './run-now.ts'
 import { policyChangeSchema, policyListSchema, storageSchema, toJsonForecast, toJsonPlan } from './schema.ts'
@@ -142,7 +142,7 @@ async function organizationNames({ db }: Pick<StorageRoutesDeps, 'db'>): Promise
 function readChange(
   { scope, kind, keep, days }: typeof policyChangeSchema.static,
   { settings }: StorageRoutesDeps,
-): PolicyChange {
+): RetentionChange {
   if (scope !== 'instance' && !isId('org', scope) && !isId('brd', scope))
     throw refuse('not_found', { message: `There is no organization or brand ${scope}.`, param: 'scope' })
   if (keep !== 'days') return { scope, kind, days: keep === 'forever' ? null : keep }

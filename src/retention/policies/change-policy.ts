@@ -1,30 +1,28 @@
 import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
 import { findOrganization } from '../../accounts/organizations/organizations.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
-import { isId } from '../../base/ids.ts'
-import type { RetentionDays, RetentionKind } from './kinds.ts'
-import { type PolicyScope, setRetentionPolicy } from './policies.ts'
+import { type Id, isId } from '../../base/ids.ts'
+import { type PolicyScope, type RetentionChange, setRetentionPolicy } from './policies.ts'
 import { selectBrandOrganization } from './table.ts'
 
 /** The longest retention time that can be set; longer is forever. */
 export const maxRetentionDays = 36_500
 
-export interface PolicyChange {
-  readonly scope: PolicyScope
-  readonly kind: RetentionKind
-  readonly days: RetentionDays | 'inherit'
-}
-
-/** Sets a retention time, or removes the one that was set, for an operator. False: there is no such organization or brand. */
+/**
+ * Sets a retention time, or removes the one that was set. False: there is no such organization or brand.
+ * @param organizationId whose audit log shows it; absent: that of the instance
+ */
 export async function changeRetentionPolicy(
   db: Db,
   operator: Operator,
-  { scope, kind, days }: PolicyChange,
+  { scope, kind, days }: RetentionChange,
+  organizationId?: Id<'org'>,
 ): Promise<boolean> {
   if (!(await scopeExists(db, scope))) return false
   await inTransaction(db, async tx => {
     await setRetentionPolicy({ db: tx, clock: operator.clock }, scope, kind, days)
-    await recordAuditEntry(tx, operator, { action: 'retention.set', subject: scope, detail: { kind, days } })
+    const entry = { action: 'retention.set', subject: scope, detail: { kind, days } }
+    await recordAuditEntry(tx, operator, organizationId === undefined ? entry : { ...entry, organizationId })
   })
   return true
 }
