@@ -1,0 +1,72 @@
+import type { ApiKey } from './keys.ts'
+import type { PresetName } from './presets.ts'
+
+const presets: Readonly<Record<PresetName, { readonly label: string; readonly hint: string }>> = {
+  send: { label: 'Send only', hint: 'A shop, a form, a job that sends.' },
+  inbox: { label: 'Read inbox', hint: 'Reads what arrives, changes nothing.' },
+  agent: { label: 'Agent', hint: 'Reads, sorts, drafts and answers mail.' },
+  all: { label: 'Everything', hint: 'All but managing members.' },
+}
+
+const states: Readonly<Record<ApiKey['state'], string>> = {
+  active: 'active',
+  suspended: 'suspended',
+  disabled: 'disabled by the operator',
+  expired: 'expired',
+  revoked: 'revoked',
+}
+
+/** What the screen of the API keys says. */
+export const keyStrings = {
+  title: 'API keys',
+  hint: 'Programs prove with a key who they are. Each can do what it is allowed to, and nothing else.',
+  create: 'Create key',
+  filter: 'Which keys',
+  live: 'In use',
+  all: 'All',
+  name: 'Name',
+  may: 'May',
+  brand: 'Brand',
+  wholeOrganization: 'All brands',
+  owner: 'Belongs to',
+  organization: 'The organization',
+  removed: 'a removed member',
+  by: (maker: string) => `Created by ${maker}`,
+  byCommand: 'Created by the operator',
+  lastUsed: 'Last used',
+  expires: 'Expires',
+  never: 'never',
+  state: 'State',
+  states,
+  actions: 'Actions',
+  actionsOf: (name: string) => `Actions for ${name}`,
+  revoke: 'Revoke',
+  revokeTitle: (name: string) => `Revoke ${name}?`,
+  revokeHint: 'Its next request is refused. This cannot be undone: what uses it needs another key.',
+  lastUsedWarning: 'It was used in the last hour.',
+  revoked: (name: string) => `${name} is revoked.`,
+  empty: 'No API keys yet',
+  emptyHint: 'With a key, a program sends and reads mail over HTTP. Create the first one and send with one line.',
+  emptyLive: 'No key is in use',
+
+  noAccess: 'Your access has no API access.',
+  ask: (owners: string) => `Ask an owner: ${owners}`,
+  presets,
+  dialogTitle: 'Create an API key',
+  nameLabel: 'Name',
+  nameHint: 'What will use it: it stands in the request log.',
+  namePlaceholder: 'Shop checkout',
+  preset: 'What it may do',
+  fine: 'Choose one by one',
+  chosen: (count: number) => (count === 1 ? '1 permission' : `${count} permissions`),
+  brandHint: 'A key of one brand sends and reads for that brand alone.',
+  expiry: 'Expires',
+  expiries: { never: 'Never', month: 'In 30 days', quarter: 'In 90 days', year: 'In a year' },
+  createdTitle: 'Your new key',
+  key: 'API key',
+  tryIt: 'Try it',
+  sendsTo: (address: string) => `Sends an email to ${address}.`,
+  noDomain: 'Replace the sender: no domain is ready to send yet.',
+  reads: 'Reads with it, and changes nothing.',
+  done: 'Done',
+} as const
