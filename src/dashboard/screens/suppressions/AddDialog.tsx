@@ -1,0 +1,90 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { errorOf } from '../../api/errors.ts'
+import { Button } from '../../components/actions/Button.tsx'
+import { Refusal } from '../../components/feedback/Refusal.tsx'
+import { Select } from '../../components/fields/Select.tsx'
+import { TextInput } from '../../components/fields/TextInput.tsx'
+import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { showToast } from '../../components/overlays/toasts.ts'
+import { suppressionStrings as strings } from './strings.ts'
+import { useBrandChoice } from './useBrandChoice.ts'
+
+interface AddDialogProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+/** Suppresses an address by hand. */
+export function AddDialog({ isOpen, onClose }: AddDialogProps) {
+  return isOpen ? <OpenAddDialog onClose={onClose} /> : null
+}
+
+function OpenAddDialog({ onClose }: { readonly onClose: () => void }) {
+  const { api, brandId, setBrandId, options } = useBrandChoice()
+  const queryClient = useQueryClient()
+  const [email, setEmail] = useState('')
+  const [until, setUntil] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const id = useId()
+  const add = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      const body = { email: email.trim(), ...(until && { expires_at: new Date(until).toISOString() }) }
+      const { response } = await api.v1.POST('/v1/suppressions', { body })
+      showToast(response.status === 201 ? strings.added : strings.wasThere)
+      await queryClient.invalidateQueries({ queryKey: ['suppressions'] })
+      onClose()
+    } catch (thrown) {
+      setError(thrown)
+      setBusy(false)
+    }
+  }
+  const shownBeside = errorOf(error, 'email') ?? errorOf(error, 'expires_at')
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={strings.addTitle}
+      width="small"
+      footer={
+        <Button type="submit" form={id} kind="primary" isBusy={isBusy}>
+          {strings.add}
+        </Button>
+      }
+    >
+      <form
+        id={id}
+        className="flex flex-col gap-4"
+        onSubmit={event => {
+          event.preventDefault()
+          void add()
+        }}
+      >
+        <p className="text-muted">{strings.addHint}</p>
+        <TextInput
+          label={strings.address}
+          error={errorOf(error, 'email')}
+          value={email}
+          onValue={setEmail}
+          isCode
+          required
+          autoComplete="off"
+        />
+        {options.length > 1 && <Select label={strings.brand} value={brandId} onValue={setBrandId} options={options} />}
+        <TextInput
+          label={strings.untilLabel}
+          hint={strings.untilHint}
+          error={errorOf(error, 'expires_at')}
+          type="datetime-local"
+          isOptional
+          value={until}
+          onValue={setUntil}
+        />
+        {error !== null && !shownBeside && <Refusal error={error} />}
+      </form>
+    </Dialog>
+  )
+}
