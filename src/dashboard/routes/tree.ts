@@ -4,9 +4,14 @@ import { instanceRoute } from './instance/layout.ts'
 import { invitationRoute } from './invitation.ts'
 import { composeRoute, draftsRoute } from './organization/compose.ts'
 import { domainsRoute } from './organization/domains.ts'
+import { keysRoute } from './organization/keys.ts'
 import { organizationRoute } from './organization/layout.ts'
 import { mailRoute } from './organization/mail.ts'
+import { peopleRoute } from './organization/people.ts'
+import { requestsRoute } from './organization/requests.ts'
 import { sentEmailRoute, sentRoute } from './organization/sent.ts'
+import { settingsRoute } from './organization/settings.ts'
+import { suppressionsRoute } from './organization/suppressions.ts'
 import { templateRoute, templatesRoute } from './organization/templates.ts'
 import { todayRoute } from './organization/today.ts'
 import { rootRoute } from './root.tsx'
@@ -25,9 +30,14 @@ export const routeTree = rootRoute.addChildren([
     composeRoute,
     domainsRoute,
     draftsRoute,
+    keysRoute,
     mailRoute,
+    peopleRoute,
+    requestsRoute,
     sentEmailRoute,
     sentRoute,
+    settingsRoute,
+    suppressionsRoute,
     templateRoute,
     templatesRoute,
     todayRoute,

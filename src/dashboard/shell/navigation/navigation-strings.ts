@@ -6,4 +6,10 @@ export const navigationStrings = {
   templates: 'Templates',
   setUp: 'Set up',
   domains: 'Domains',
+  suppressions: 'Suppressions',
+  organization: 'Organization',
+  keys: 'API keys',
+  people: 'People',
+  requests: 'Requests',
+  settings: 'Settings',
 } as const

@@ -1,5 +1,5 @@
 import type { LucideIcon } from 'lucide-react'
-import { Globe, LayoutTemplate, Mail, Send, Sun } from 'lucide-react'
+import { Ban, Globe, KeyRound, LayoutTemplate, Mail, ScrollText, Send, Settings, Sun, Users } from 'lucide-react'
 import type { OrganizationOfSession } from '../../api/session.ts'
 import { navigationStrings as strings } from './navigation-strings.ts'
 
@@ -53,6 +53,34 @@ export const organizationNavigation: readonly NavigationGroup[] = [
         key: 'p',
         isFor: has('templates:read'),
       },
+      {
+        to: '/$organization/suppressions',
+        label: strings.suppressions,
+        icon: Ban,
+        key: 'b',
+        isFor: has('suppressions:read'),
+      },
+    ],
+  },
+  {
+    label: strings.organization,
+    items: [
+      { to: '/$organization/keys', label: strings.keys, icon: KeyRound, key: 'k' },
+      {
+        to: '/$organization/people',
+        label: strings.people,
+        icon: Users,
+        key: 'u',
+        isFor: ({ role }) => role !== 'member',
+      },
+      {
+        to: '/$organization/requests',
+        label: strings.requests,
+        icon: ScrollText,
+        key: 'r',
+        isFor: has('email:read'),
+      },
+      { to: '/$organization/settings', label: strings.settings, icon: Settings, key: 'o' },
     ],
   },
 ]
