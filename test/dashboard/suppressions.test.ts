@@ -50,7 +50,7 @@ test(
     expect((await listed()).length).toBe(1200)
     await page.getByRole('button', { name: 'Done' }).click()
     await page.getByText('person1199@x.test').first().waitFor()
-    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'More', exact: true }).click()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('menuitem', { name: 'Download as CSV' }).click(),
@@ -103,7 +103,7 @@ test(
     await open('/suppressions')
     await page.getByText('gone@x.test').first().waitFor()
     await look(page, 'suppressions')
-    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Undo an incident' }).click()
     await page.getByLabel('The reply or report contains').fill('Relay misconfigured')
     await look(page, 'suppressions-undo')

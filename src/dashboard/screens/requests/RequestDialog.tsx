@@ -6,7 +6,7 @@ import { SafeText } from '../../components/text/SafeText.tsx'
 import { Status } from '../../components/text/Status.tsx'
 import { Time } from '../../components/text/Time.tsx'
 import { MadeLink } from './MadeLink.tsx'
-import { toneOf } from './RequestTable.tsx'
+import { toneOf } from './status-tone.ts'
 import { requestStrings as strings } from './strings.ts'
 import { useKeyNames } from './useKeyNames.ts'
 

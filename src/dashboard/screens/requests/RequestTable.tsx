@@ -2,10 +2,11 @@ import { useState } from 'react'
 import type { components } from '../../api/generated/v1.ts'
 import { Table } from '../../components/lists/Table.tsx'
 import { SafeText } from '../../components/text/SafeText.tsx'
-import { Status, type Tone } from '../../components/text/Status.tsx'
+import { Status } from '../../components/text/Status.tsx'
 import { Time } from '../../components/text/Time.tsx'
 import { MadeLink } from './MadeLink.tsx'
 import { RequestDialog } from './RequestDialog.tsx'
+import { toneOf } from './status-tone.ts'
 import { requestStrings as strings } from './strings.ts'
 import { useKeyNames } from './useKeyNames.ts'
 
@@ -58,9 +59,4 @@ export function RequestTable({ rows }: { readonly rows: readonly ApiRequest[] })
       {opened && <RequestDialog request={opened} onClose={() => setOpened(null)} />}
     </>
   )
-}
-
-export function toneOf(status: number): Tone {
-  if (status < 400) return 'good'
-  return status < 500 ? 'warn' : 'bad'
 }

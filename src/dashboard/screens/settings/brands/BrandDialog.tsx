@@ -10,7 +10,7 @@ import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { settingStrings as strings } from '../strings.ts'
-import type { Brand } from './Brands.tsx'
+import type { Brand } from './brand.ts'
 
 interface BrandDialogProps {
   /** null: a new one. */

@@ -2,7 +2,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Check, Ellipsis, Pencil, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { answer } from '../../../api/client.ts'
-import type { components } from '../../../api/generated/v1.ts'
 import { Button } from '../../../components/actions/Button.tsx'
 import { IconButton } from '../../../components/actions/IconButton.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
@@ -17,8 +16,7 @@ import { Time } from '../../../components/text/Time.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { settingStrings as strings } from '../strings.ts'
 import { BrandDialog } from './BrandDialog.tsx'
-
-export type Brand = components['schemas']['Brand']
+import type { Brand } from './brand.ts'
 
 /** The brands: created and renamed by owners and admins. */
 export function Brands() {

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer } from '../../../api/client.ts'
-import type { components } from '../../../api/generated/app.ts'
 import { Button } from '../../../components/actions/Button.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { Skeleton, SkeletonRows } from '../../../components/feedback/Skeleton.tsx'
@@ -9,10 +8,8 @@ import { Section } from '../../../components/layout/Section.tsx'
 import { Table } from '../../../components/lists/Table.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { settingStrings as strings } from '../strings.ts'
-import { amountOf } from './amount.ts'
 import { RetentionDialog } from './RetentionDialog.tsx'
-
-export type RetentionRow = components['schemas']['OrganizationRetention']['data'][number]
+import { amountOf, type RetentionRow } from './retention.ts'
 
 /** How long everything is kept, with what would go now: for owners and admins. */
 export function Retention() {

@@ -12,8 +12,7 @@ import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { settingStrings as strings } from '../strings.ts'
-import { amountOf } from './amount.ts'
-import type { RetentionRow } from './Retention.tsx'
+import { amountOf, type RetentionRow } from './retention.ts'
 
 type Period = 'forever' | 'days' | 'inherit'
 

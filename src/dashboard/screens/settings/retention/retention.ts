@@ -2,6 +2,9 @@ import type { components } from '../../../api/generated/app.ts'
 import { formatBytes } from '../../../components/text/Amount.tsx'
 import { settingStrings as strings } from '../strings.ts'
 
+/** How long a kind is kept. */
+export type RetentionRow = components['schemas']['OrganizationRetention']['data'][number]
+
 /** How much of a kind would be deleted, in words; null: nothing, as far as was counted. */
 export function amountOf(
   { data, is_complete: isComplete }: components['schemas']['OrganizationRetentionPlan'],
