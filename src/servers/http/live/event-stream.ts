@@ -24,7 +24,8 @@ export function openEventStream(onClose: () => void): EventStream {
     {
       start(started) {
         controller = started
-        started.enqueue(encoder.encode(`retry: ${retryMs}\n\n`))
+        // With an id, so that a page that hears nothing before its connection breaks still says that it was here.
+        started.enqueue(encoder.encode(`retry: ${retryMs}\nid: 0\n\n`))
       },
       cancel: () => end(),
     },

@@ -125,7 +125,7 @@ test('a page is told what changed in its organization, within two seconds, and n
     'text/event-stream',
     'no-store',
   ])
-  await until(async () => heard.text.includes('retry: 2000'))
+  await until(async () => heard.text.includes('retry: 2000\nid: 0\n\n'))
   await Bun.sleep(1500)
   expect(topicsIn(heard)).toEqual([])
   await newEvent(await server.newOrganization())

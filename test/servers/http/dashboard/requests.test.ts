@@ -189,6 +189,14 @@ test('a route can want a recent factor', async () => {
   )
 })
 
+test('an owner without a factor gets no further than their own account, but on the machine itself', async () => {
+  const headers = { 'x-forwarded-for': '192.0.2.9' }
+  expect(outcome(await browse(server, owner, '/app/api/v1/brands'))).toBe(200)
+  expect(outcome(await browse(server, owner, '/app/api/v1/brands', { headers }))).toBe('403 factor_required')
+  expect(outcome(await browse(server, owner, `${probe}/member`, { headers }))).toBe('403 factor_required')
+  expect(outcome(await browse(server, owner, `${probe}/account`, { headers }))).toBe(200)
+})
+
 test('an organization and a brand are named in headers, or in the query of a link', async () => {
   const brand = await server.call('POST', '/v1/brands', { json: { name: 'Named', slug: 'named' } })
   const at = { organization: server.organizationId, brand: brand.json.id }

@@ -1,9 +1,13 @@
 import { connect } from 'node:net'
 import { createKey, revokeKey } from '../../../../src/accounts/keys/keys.ts'
+import type { MemberAccess } from '../../../../src/accounts/members/members.ts'
 import { createOrganization } from '../../../../src/accounts/organizations/organizations.ts'
+import { insertOperator } from '../../../../src/accounts/users/table.ts'
 import { isScope, type Scope, scopes } from '../../../../src/api/scope.ts'
-import { plusMs, systemClock } from '../../../../src/base/clock.ts'
+import { sessionCookieName } from '../../../../src/api/session/session-cookie.ts'
+import { hourMs, plusMs, systemClock } from '../../../../src/base/clock.ts'
 import type { Id } from '../../../../src/base/ids.ts'
+import { joinAs, newUser, signIn } from '../../../accounts/people.ts'
 import { type Mailroom, startMailroom } from '../../../harness/mailroom.ts'
 import { validateResponse } from '../../../harness/openapi-validation.ts'
 import type { MatrixRequest } from './operations.ts'
@@ -24,9 +28,20 @@ export interface RecordedResponse extends Outcome {
 export interface RequestOptions {
   /** null: none. */
   readonly key?: string | null
+  /** Sends the request below `/app/api`, as a page of the dashboard does for this person. */
+  readonly person?: MatrixPerson
   readonly headers?: Readonly<Record<string, string>>
   /** A raw body instead of the JSON of the request. */
   readonly raw?: string
+}
+
+/** A signed-in person. */
+export interface MatrixPerson {
+  readonly cookie: string
+  /** Their membership; null: they are in no organization. */
+  readonly memberId: Id<'mem'> | null
+  /** The organization that their requests name; absent: none. */
+  readonly organizationId?: Id<'org'>
 }
 
 /** A server process with two organizations that have one resource of each kind. */
@@ -45,12 +60,32 @@ export interface MatrixFixture {
     /** Well-formed, with a wrong secret. */
     readonly forged: string
   }
+  readonly organizationId: Id<'org'>
+  readonly otherOrganizationId: Id<'org'>
+  readonly otherOrganizationKey: string
+  /** Signs a new person in, a member of this organization. */
+  signIn(organizationId: Id<'org'> | null, access: MemberAccess, options?: PersonOptions): Promise<MatrixPerson>
+  /** A key of the first organization. */
+  newKey(options: KeyOptions): Promise<string>
   /** A key without this scope. */
   keyWithoutScope(scope: string): Promise<string>
   send(request: MatrixRequest, options?: RequestOptions): Promise<RecordedResponse>
   /** Declares a body of so many bytes, and sends none of it. */
   declareBody(request: MatrixRequest, bytes: number, options: RequestOptions): Promise<Outcome>
   close(): Promise<void>
+}
+
+interface PersonOptions {
+  readonly isOperator?: boolean
+  /** Did they present a factor within the last ten minutes? Absent: they did. */
+  readonly isConfirmed?: boolean
+}
+
+export interface KeyOptions {
+  /** Absent: all. */
+  readonly scopes?: readonly Scope[]
+  readonly brandId?: string
+  readonly makerId?: Id<'mem'>
 }
 
 export async function openMatrixFixture(): Promise<MatrixFixture> {
@@ -66,7 +101,7 @@ export async function openMatrixFixture(): Promise<MatrixFixture> {
 async function prepare(mailroom: Mailroom): Promise<MatrixFixture> {
   const { db } = mailroom.database
   const organizationId = mailroom.demo.organization_id as Id<'org'>
-  const newKey = async (options: { scopes?: readonly Scope[]; brandId?: string; isExpired?: boolean } = {}) =>
+  const newKey = async (options: KeyOptions & { readonly isExpired?: boolean } = {}) =>
     createKey(
       db,
       {
@@ -75,6 +110,7 @@ async function prepare(mailroom: Mailroom): Promise<MatrixFixture> {
         name: 'matrix',
         scopes: options.scopes ?? scopes,
         expiresAt: options.isExpired ? plusMs(systemClock.now(), -1000) : null,
+        ...(options.makerId && { makerId: options.makerId }),
       },
       systemClock,
     )
@@ -111,6 +147,21 @@ async function prepare(mailroom: Mailroom): Promise<MatrixFixture> {
     foreign,
     otherBrand: brandId,
     key: mailroom.key,
+    organizationId,
+    otherOrganizationId: otherOrganization,
+    otherOrganizationKey,
+    async signIn(inOrganization, access, { isOperator = false, isConfirmed = true } = {}) {
+      const user = await newUser(db, systemClock)
+      const memberId = inOrganization && (await joinAs(db, user, inOrganization, access, systemClock))
+      if (isOperator) await insertOperator(db, { user_id: user.id, created_at: systemClock.now() })
+      const { id, cookie } = await signIn(db, user.id, systemClock)
+      if (!isConfirmed) {
+        const longAgo = plusMs(systemClock.now(), -hourMs)
+        await db.updateTable('sessions').set({ confirmed_at: longAgo }).where('id', '=', id).execute()
+      }
+      return { cookie, memberId, ...(inOrganization && { organizationId: inOrganization }) }
+    },
+    newKey: async options => (await newKey(options)).key,
     keys: {
       otherBrand: (await newKey({ brandId, scopes: ofBrands })).key,
       expired: (await newKey({ isExpired: true })).key,
@@ -131,17 +182,27 @@ async function prepare(mailroom: Mailroom): Promise<MatrixFixture> {
   }
 }
 
-function headersOf(mailroom: Mailroom, { key = mailroom.key, headers = {} }: RequestOptions): Record<string, string> {
-  return { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers }
+function headersOf(mailroom: Mailroom, { key, person, headers = {} }: RequestOptions): Record<string, string> {
+  if (person) return { ...personHeaders(person), ...headers }
+  return { ...(key === null ? {} : { authorization: `Bearer ${key ?? mailroom.key}` }), ...headers }
 }
 
-function pathOf({ path, query }: MatrixRequest): string {
+function personHeaders({ cookie, organizationId }: MatrixPerson): Record<string, string> {
+  return {
+    cookie: `${sessionCookieName(false)}=${cookie}`,
+    'sec-fetch-site': 'same-origin',
+    ...(organizationId && { 'mailroom-organization': organizationId }),
+  }
+}
+
+function pathOf({ path, query }: MatrixRequest, { person }: RequestOptions): string {
   const text = new URLSearchParams(query).toString()
-  return text === '' ? path : `${path}?${text}`
+  const whole = text === '' ? path : `${path}?${text}`
+  return person ? `/app/api${whole}` : whole
 }
 
 async function send(mailroom: Mailroom, request: MatrixRequest, options: RequestOptions): Promise<RecordedResponse> {
-  const path = pathOf(request)
+  const path = pathOf(request, options)
   const body = options.raw ?? (request.body && JSON.stringify(request.body))
   const response = await fetch(mailroom.http + path, {
     method: request.method,
@@ -170,7 +231,7 @@ async function declareBody(
   const socket = connect(Number(port), hostname)
   const lines = Object.entries(headersOf(mailroom, options)).map(([name, value]) => `${name}: ${value}`)
   const head = [
-    `${request.method} ${pathOf(request)} HTTP/1.1`,
+    `${request.method} ${pathOf(request, options)} HTTP/1.1`,
     `host: ${hostname}`,
     `content-length: ${bytes}`,
     ...lines,
