@@ -33,8 +33,10 @@ async function manager(role: 'owner' | 'admin'): Promise<Pair> {
 async function memberWith(granted: readonly (typeof permissions)[number][], brandId: string): Promise<Pair> {
   const access = { role: 'member', brandIds: [brandId], permissions: granted } as const
   const person = await fixture.signIn(fixture.organizationId, access)
-  return { person, key: await fixture.newKey({ scopes: granted.filter(isScope), brandId }) }
+  return { person, key: await fixture.newKey({ scopes: scopesAmong(granted), brandId }) }
 }
+
+const scopesAmong = (granted: readonly string[]) => granted.filter(isScope)
 
 async function both(operation: MatrixOperation, { person, key }: Pair): Promise<readonly [Outcome, Outcome]> {
   const request = requestFor(operation, fixture.own)
@@ -129,7 +131,7 @@ test('who presented their last factor long ago changes no access and deletes no 
   const person = await fixture.signIn(organizationId, { role: 'owner' }, { isConfirmed: false })
   const headers = { 'content-type': 'application/json' }
   const refused: string[] = []
-  for (const operation of operations) {
+  for (const operation of operations.filter(({ method }) => method !== 'GET')) {
     const { code } = await fixture.declareBody(requestFor(operation, fixture.own), tooLarge, { person, headers })
     if (code === 'confirmation_required') refused.push(operation.id)
   }
