@@ -35,7 +35,9 @@ export function MailLayout() {
   const isOpen = openId !== undefined
   return (
     <MailListContext value={context}>
-      <FolderBar folder={shownFolder} mailboxId={mailbox} />
+      <div className={classes(isOpen && 'hidden xl:block')}>
+        <FolderBar folder={shownFolder} mailboxId={mailbox} />
+      </div>
       <div className="grid min-w-0 grid-cols-1 items-start gap-x-5 xl:grid-cols-[minmax(22rem,26rem)_minmax(0,1fr)]">
         <div className={classes('min-w-0', isOpen && 'hidden xl:block')}>
           <MessagesPane openId={openId} />

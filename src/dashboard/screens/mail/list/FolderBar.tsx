@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Archive, FilePen, Inbox, type LucideIcon, OctagonAlert, PenLine, ShieldAlert, Trash2 } from 'lucide-react'
 import { LinkButton } from '../../../components/actions/LinkButton.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
+import { keepBrand } from '../../../shell/navigation/useGoShortcuts.ts'
 import { mailApi } from '../api/mail-api.ts'
 import { type FolderName, folderNames, mailStrings as strings } from '../strings.ts'
 import { MailboxChoice } from './MailboxChoice.tsx'
@@ -65,7 +66,12 @@ export function FolderBar({
           )
         })}
         {organization.role !== 'member' && may('drafts:read') && (
-          <Link to="/$organization/drafts" params={{ organization: organization.id }} search={true} className={tab}>
+          <Link
+            to="/$organization/drafts"
+            params={{ organization: organization.id }}
+            search={keepBrand}
+            className={tab}
+          >
             <FilePen aria-hidden="true" />
             {strings.drafts}
           </Link>
@@ -78,7 +84,7 @@ export function FolderBar({
           icon={<PenLine />}
           to="/$organization/mail/compose"
           params={{ organization: organization.id }}
-          search={true}
+          search={keepBrand}
         >
           {strings.compose}
         </LinkButton>

@@ -5,6 +5,7 @@ import { LinkButton } from '../../../components/actions/LinkButton.tsx'
 import { EmptyState } from '../../../components/feedback/EmptyState.tsx'
 import { CodeBlock } from '../../../components/text/CodeBlock.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
+import { keepBrand } from '../../../shell/navigation/useGoShortcuts.ts'
 import { type FolderName, mailStrings as strings } from '../strings.ts'
 
 /** An empty folder; an empty inbox says what is missing for mail to come, or how to try. */
@@ -61,7 +62,7 @@ function WhatIsMissing() {
           </li>
         ))}
       </ol>
-      <LinkButton to="/$organization/domains" params={params} search={true}>
+      <LinkButton to="/$organization/domains" params={params} search={keepBrand}>
         {strings.missing.open}
       </LinkButton>
     </div>

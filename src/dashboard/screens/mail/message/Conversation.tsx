@@ -5,6 +5,7 @@ import { classes } from '../../../components/classes.ts'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Time } from '../../../components/text/Time.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
+import { keepBrand } from '../../../shell/navigation/useGoShortcuts.ts'
 import { type InboundMessage, mailApi, type ThreadItem } from '../api/mail-api.ts'
 import { mailStrings as strings } from '../strings.ts'
 
@@ -39,7 +40,12 @@ function ThreadRow({ item, openId }: { readonly item: ThreadItem; readonly openI
   if (item.kind === 'sent')
     return (
       <li>
-        <Link to="/$organization/mail/compose" params={params} search={true} className={row}>
+        <Link
+          to="/$organization/sent/$email"
+          params={{ ...params, email: item.email.id }}
+          search={keepBrand}
+          className={row}
+        >
           <ArrowUpRight className="size-4 shrink-0 text-faint" role="img" aria-label={strings.threadSent} />
           <SafeText text={item.email.from} className="max-w-40 shrink-0 truncate font-medium" />
           <SafeText text={item.email.subject} none={strings.noSubject} className="min-w-0 flex-1 truncate text-muted" />

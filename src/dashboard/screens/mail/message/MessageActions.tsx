@@ -74,11 +74,12 @@ export function MessageActions({ message, onAct, onReply }: MessageActionsProps)
       )}
       <span className="flex-1" />
       {maySend && (
-        <>
+        // Narrow screens have them below the message.
+        <span className="hidden sm:contents">
           <IconButton label={strings.reply} icon={<Reply />} onClick={() => onReply('reply')} />
           <IconButton label={strings.replyAll} icon={<ReplyAll />} onClick={() => onReply('reply-all')} />
           <IconButton label={strings.forward} icon={<Forward />} onClick={() => onReply('forward')} />
-        </>
+        </span>
       )}
       <Menu button={<IconButton label={strings.more} icon={<Ellipsis />} />}>
         {mayWrite && folder !== 'spam' && folder !== 'quarantine' && (

@@ -67,9 +67,9 @@ export function FromField({ value, onValue, error }: FromFieldProps) {
             maxLength={200}
             value={name}
             onChange={event => change({ name: event.currentTarget.value })}
-            className="input h-8 max-w-56 min-w-24 flex-1"
+            className="input h-8 min-w-24 flex-1 sm:max-w-56"
           />
-          <div className="flex min-w-0 flex-1 items-center gap-1.5">
+          <div className="flex min-w-0 basis-full items-center gap-1.5 sm:flex-1 sm:basis-0">
             <input
               aria-label={strings.localPart}
               aria-invalid={error ? true : undefined}
@@ -80,7 +80,7 @@ export function FromField({ value, onValue, error }: FromFieldProps) {
               maxLength={64}
               value={localPart}
               onChange={event => change({ localPart: event.currentTarget.value })}
-              className="input h-8 max-w-44 min-w-20 flex-1 text-right"
+              className="input h-8 max-w-44 min-w-0 flex-1 text-right"
             />
             <span className="text-muted" aria-hidden="true">
               @
@@ -89,7 +89,7 @@ export function FromField({ value, onValue, error }: FromFieldProps) {
               aria-label={strings.domain}
               value={domain}
               onChange={event => change({ domain: event.currentTarget.value })}
-              className="input h-8 w-auto max-w-56 min-w-0 pr-8"
+              className="input h-8 w-auto max-w-56 min-w-0 flex-1 pr-8"
             >
               {domains.map(one => (
                 <option key={one} value={one}>
