@@ -6,6 +6,7 @@ import { sessionPeopleRoutes } from '../accounts/people/session-routes.ts'
 import { sessionLinkRoutes, sessionRoutes } from '../accounts/sessions/session-routes.ts'
 import { accountRoutes, factorRoutes } from '../accounts/users/session-routes.ts'
 import { mailboxSessionRoutes } from '../domains/mailboxes/session-routes.ts'
+import { domainSessionRoutes } from '../domains/session-routes.ts'
 import { organizationHealthRoutes } from '../health/organization/session-routes.ts'
 import { inboxSessionRoutes } from '../inbox/session-routes.ts'
 import { viewRoutes } from '../inbox/view/session-routes.ts'
@@ -44,6 +45,7 @@ export function dashboardFeatures(deps: DashboardFeatureDeps): readonly AnyElysi
     sessionLinkRoutes(domains),
     accountRoutes(domains),
     factorRoutes(domains),
+    domainSessionRoutes(domains),
     mailboxSessionRoutes({ db }),
     inboxSessionRoutes(inbox),
     sessionKeyRoutes({ db, clock }),

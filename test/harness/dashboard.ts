@@ -156,7 +156,7 @@ const themes = ['light', 'dark'] as const
 
 /**
  * Shows the page at 1,280 and 360 px, in light and dark: `look` is called for each, such as to run axe-core. A picture of
- * each is written to the folder that MAILROOM_TEST_PICTURES names, if it is set.
+ * each is written to the folder that MAILROOM_TEST_PICTURES names, if it is set. At the end it is wide and light.
  * @param name the first part of the picture's name: `domains-empty`
  */
 export async function inAllLooks(page: Page, name: string, look: (page: Page) => Promise<void>): Promise<void> {
@@ -170,4 +170,6 @@ export async function inAllLooks(page: Page, name: string, look: (page: Page) =>
       await look(page)
     }
   }
+  await page.setViewportSize({ width: 1280, height })
+  await page.emulateMedia({ colorScheme: 'light' })
 }

@@ -3,10 +3,13 @@ import { indexRoute } from './index.ts'
 import { instanceRoute } from './instance/layout.ts'
 import { invitationRoute } from './invitation.ts'
 import { composeRoute, draftsRoute } from './organization/compose.ts'
+import { domainRoute } from './organization/domain.ts'
 import { domainsRoute } from './organization/domains.ts'
 import { keysRoute } from './organization/keys.ts'
 import { organizationRoute } from './organization/layout.ts'
 import { mailRoute } from './organization/mail.ts'
+import { mailboxesRoute } from './organization/mailboxes.ts'
+import { newDomainRoute } from './organization/new-domain.ts'
 import { peopleRoute } from './organization/people.ts'
 import { requestsRoute } from './organization/requests.ts'
 import { sentEmailRoute, sentRoute } from './organization/sent.ts'
@@ -28,12 +31,15 @@ export const routeTree = rootRoute.addChildren([
   instanceRoute,
   organizationRoute.addChildren([
     composeRoute,
+    domainRoute,
     domainsRoute,
     draftsRoute,
     keysRoute,
     mailRoute,
     peopleRoute,
     requestsRoute,
+    mailboxesRoute,
+    newDomainRoute,
     sentEmailRoute,
     sentRoute,
     settingsRoute,

@@ -528,6 +528,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/app/api/domains/{id}/security": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a domain's DKIM keys and MTA-STS policy
+         * @description Needs no API key.
+         */
+        get: operations["getDomainSecurity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/app/api/mail/mailboxes": {
         parameters: {
             query?: never;
@@ -3004,6 +3024,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Account"];
+                };
+            };
+        };
+    };
+    getDomainSecurity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a domain's DKIM keys and MTA-STS policy. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dkim_keys: {
+                            selector: string;
+                            /**
+                             * @description `next`: signs once its record is found; `retiring`: signs no more, and stays published for a while.
+                             * @enum {string}
+                             */
+                            state: "next" | "signing" | "retiring";
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            state_since: string;
+                        }[];
+                        mta_sts: {
+                            /** @enum {string} */
+                            mode: "none" | "testing" | "enforce";
+                            /** Format: date-time */
+                            changed_at: string;
+                        } | null;
+                    };
                 };
             };
         };

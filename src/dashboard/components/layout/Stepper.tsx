@@ -36,10 +36,10 @@ export function Stepper({ label, steps }: { readonly label: string; readonly ste
           )}
           <Marker state={step.state} number={index + 1} />
           <div className="min-w-0 flex-1">
-            <h3 className={classes('text-base leading-6 font-semibold', step.state === 'waits' && 'text-muted')}>
+            <h2 className={classes('text-base leading-6 font-semibold', step.state === 'waits' && 'text-muted')}>
               {step.title}
               <span className="sr-only"> ({words[step.state]})</span>
-            </h3>
+            </h2>
             {step.note && <div className="text-sm text-muted">{step.note}</div>}
             {step.content && <div className="mt-3">{step.content}</div>}
           </div>

@@ -12,4 +12,5 @@ export const navigationStrings = {
   people: 'People',
   requests: 'Requests',
   settings: 'Settings',
+  mailboxes: 'Mailboxes',
 } as const

@@ -1,5 +1,5 @@
 import type { LucideIcon } from 'lucide-react'
-import { Ban, Globe, KeyRound, LayoutTemplate, Mail, ScrollText, Send, Settings, Sun, Users } from 'lucide-react'
+import { Ban, Globe, Inbox, KeyRound, LayoutTemplate, Mail, ScrollText, Send, Settings, Sun, Users } from 'lucide-react'
 import type { OrganizationOfSession } from '../../api/session.ts'
 import { navigationStrings as strings } from './navigation-strings.ts'
 
@@ -45,7 +45,20 @@ export const organizationNavigation: readonly NavigationGroup[] = [
   {
     label: strings.setUp,
     items: [
-      { to: '/$organization/domains', label: strings.domains, icon: Globe, key: 'd' },
+      {
+        to: '/$organization/domains',
+        label: strings.domains,
+        icon: Globe,
+        key: 'd',
+        isFor: has('domains:read'),
+      },
+      {
+        to: '/$organization/mailboxes',
+        label: strings.mailboxes,
+        icon: Inbox,
+        key: 'b',
+        isFor: has('inbox:read'),
+      },
       {
         to: '/$organization/templates',
         label: strings.templates,

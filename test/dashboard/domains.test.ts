@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { createOrganization } from '../../src/accounts/organizations/organizations.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Id } from '../../src/base/ids.ts'
+import { localZone } from '../../src/ports/dns-zone/local/local.ts'
+import type { ZoneRecord } from '../../src/ports/dns-zone/port.ts'
+import { type Dashboard, expectNoAxeViolations, inAllLooks, startDashboard } from '../harness/dashboard.ts'
+
+/** The screens of domains and mailboxes, with the local zone in place of a DNS host. */
+let dashboard: Dashboard
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(() => dashboard.stop())
+
+/** What a person does at their DNS host. */
+async function publish(domain: string, record: Pick<ZoneRecord, 'type' | 'name' | 'value'> & { priority?: number }) {
+  const zone = await localZone(dashboard.mailroom.database.db, systemClock).findZone(domain)
+  await zone?.create({ ttlSeconds: 300, priority: null, ...record }, null)
+}
+
+/** The name and the value that the card of a record wants. */
+async function wantedOf(page: Page, purpose: string): Promise<{ name: string; value: string }> {
+  const card = page.getByRole('listitem').filter({ has: page.getByText(purpose, { exact: true }) })
+  const [name = '', value = ''] = await card.last().locator('code').allTextContents()
+  return { name, value }
+}
+
+test('an owner adds a domain, which sends and receives at the end, without loading the page again', async () => {
+  const { page, open, complaints } = await dashboard.openAs({})
+  await open('/domains')
+  await page.evaluate('globalThis.isSamePage = true')
+  await page.getByRole('link', { name: 'Add a domain' }).click()
+  await page.getByLabel('Domain name').fill('not a domain')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('is not a domain name').waitFor()
+  await page.getByLabel('Domain name').fill('Shop.test')
+  await page.keyboard.press('Enter')
+
+  await page.getByRole('button', { name: 'I have added it: check now' }).click()
+  await page.getByRole('alert').getByText('_mailroom.shop.test').first().waitFor()
+  await inAllLooks(page, 'domain-proof', expectNoAxeViolations)
+  const ownership = await wantedOf(page, 'Ownership')
+  expect(ownership).toEqual({ name: '_mailroom.shop.test', value: expect.stringMatching(/^mailroom-ownership=\w+$/) })
+  await publish('shop.test', { type: 'TXT', ...ownership })
+  await page.getByRole('button', { name: 'I have added it: check now' }).click()
+
+  await page.getByRole('heading', { name: 'shop.test' }).waitFor()
+  await page.getByText('Mail from this domain is signed').waitFor()
+  await inAllLooks(page, 'domain-sending', expectNoAxeViolations)
+  await page.getByRole('button', { name: 'Set up receiving' }).click()
+  await page.getByRole('button', { name: /^Publish in/ }).click()
+  await page.getByRole('button', { name: 'Check receiving' }).click()
+  await page.getByText('Last, the MX record').waitFor()
+  const [priority = '', value = ''] = (await wantedOf(page, 'MX')).value.split(' ')
+  await publish('shop.test', { type: 'MX', name: 'shop.test', value, priority: Number(priority) })
+  await page.getByRole('button', { name: 'Check receiving' }).click()
+  await page.getByText('Mail for this domain comes here.').waitFor()
+  await inAllLooks(page, 'domain-live', expectNoAxeViolations)
+
+  await page.getByRole('link', { name: 'All records' }).click()
+  await page.getByRole('cell', { name: '_mailroom.shop.test' }).waitFor()
+  await inAllLooks(page, 'domain-records', expectNoAxeViolations)
+  expect(await page.evaluate('globalThis.isSamePage')).toBe(true)
+  expect(new URL(page.url()).href).not.toContain('shop.test')
+  expect(complaints).toEqual([])
+})
+
+test('a mailbox is created, and a domain with a mailbox says what blocks its deletion', async () => {
+  const { page, open, complaints } = await dashboard.openAs({})
+  await open('/mailboxes')
+  await page.getByRole('button', { name: 'Create a mailbox' }).click()
+  await page.getByLabel('Name before the @').fill('sales')
+  await page.getByLabel('Domain').selectOption({ label: '@shop.test' })
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('cell', { name: 'sales@shop.test' }).waitFor()
+  await inAllLooks(page, 'mailboxes', expectNoAxeViolations)
+
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await open('/domains')
+  await page.getByRole('link', { name: 'shop.test' }).click()
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Delete the domain' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await dialog.getByRole('button', { name: 'Delete the domain' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Type shop.test to confirm').fill('shop.test')
+  await dialog.getByRole('button', { name: 'Delete the domain' }).click()
+  await dialog.getByRole('alert').getByText('1 mailbox').waitFor()
+  await inAllLooks(page, 'domain-blocked', expectNoAxeViolations)
+  expect(complaints).toEqual([])
+})
+
+test('an organization without domains is shown how to begin', async () => {
+  const { db } = dashboard.mailroom.database
+  const { id } = await createOrganization(db, { name: 'Empty', plan: 'unlimited' }, systemClock)
+  const { page, open, complaints } = await dashboard.openAs({ organizationId: id as Id<'org'> })
+  await open(`/app/${id}/domains`)
+  await page.getByRole('heading', { name: 'No domains yet' }).waitFor()
+  await inAllLooks(page, 'domains-empty', expectNoAxeViolations)
+  expect(complaints).toEqual([])
+})
+
+test('a member without domains:write sees the domains and no way to change them', async () => {
+  const { demo } = dashboard.mailroom
+  const access = { role: 'member', brandIds: [demo.brand_id], permissions: ['domains:read'] } as const
+  const { page, open } = await dashboard.openAs({ access })
+  await open('/domains')
+  await page.getByRole('link', { name: 'demo.test' }).click()
+  await page.getByText('Mail for this domain comes here.').waitFor()
+  expect(await page.getByRole('button', { name: 'Check now' }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'More' }).count()).toBe(0)
+})
