@@ -34,7 +34,7 @@ const scopes: Readonly<Record<Scope, string>> = {
 export const accessStrings = {
   groups,
   scopes,
-  brands: 'Brands',
+  brands: 'In these brands',
   permissions: 'Permissions',
   apiAccess: 'Create API keys of their own',
   apiAccessHint: 'A key of theirs may never do more than they may themselves.',

@@ -27,15 +27,15 @@ interface TryLineInput {
   readonly to: string
 }
 
-/** Reads where the key may read, for that changes nothing; otherwise it sends. */
+/** Sends where the key may and a domain is ready; otherwise it reads what the key may read. */
 export function tryLine({ key, scopes, origin, domain, to }: TryLineInput): TryLine | null {
   const authorization = `-H 'Authorization: Bearer ${key}'`
   const read = reads.find(([scope]) => scopes.includes(scope))
   if (scopes.includes('email:send') && (domain !== null || !read)) {
     const email = { from: `hello@${domain ?? 'your-domain.example'}`, to, subject: 'Hello', text: 'It works.' }
     const body = JSON.stringify(email).replaceAll("'", '\\u0027')
-    const code = `curl ${origin}/v1/emails ${authorization} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`
+    const code = `curl ${origin}/v1/emails \\\n  ${authorization} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`
     return { kind: 'send', code }
   }
-  return read ? { kind: 'read', code: `curl '${origin}${read[1]}' ${authorization}` } : null
+  return read ? { kind: 'read', code: `curl '${origin}${read[1]}' \\\n  ${authorization}` } : null
 }

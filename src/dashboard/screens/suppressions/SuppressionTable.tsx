@@ -3,6 +3,7 @@ import { Ellipsis, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { answer, createOrganizationApi } from '../../api/client.ts'
 import { IconButton } from '../../components/actions/IconButton.tsx'
+import { EmailLink } from '../../components/actions/MailLink.tsx'
 import { type Column, Table } from '../../components/lists/Table.tsx'
 import { ConfirmDialog } from '../../components/overlays/ConfirmDialog.tsx'
 import { Menu, MenuItem } from '../../components/overlays/Menu.tsx'
@@ -11,7 +12,6 @@ import { SafeText } from '../../components/text/SafeText.tsx'
 import { Status, type Tone } from '../../components/text/Status.tsx'
 import { Time } from '../../components/text/Time.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
-import { EmailLink } from './EmailLink.tsx'
 import { suppressionStrings as strings } from './strings.ts'
 import type { Reason, Suppression } from './suppression.ts'
 
@@ -60,16 +60,20 @@ export function SuppressionTable({ rows, mayRemove }: SuppressionTableProps) {
             ),
           },
         ]),
-    {
-      key: 'source',
-      label: strings.email,
-      cell: ({ source_email_id, email }) =>
-        source_email_id && (
-          <EmailLink id={source_email_id} label={strings.openEmailTo(email)}>
-            {strings.openEmail}
-          </EmailLink>
-        ),
-    },
+    ...(rows.some(({ source_email_id }) => source_email_id !== null)
+      ? [
+          {
+            key: 'source',
+            label: strings.email,
+            cell: ({ source_email_id, email }: Suppression) =>
+              source_email_id && (
+                <EmailLink id={source_email_id} label={strings.openEmailTo(email)}>
+                  {strings.openEmail}
+                </EmailLink>
+              ),
+          },
+        ]
+      : []),
     {
       key: 'until',
       label: strings.until,

@@ -15,7 +15,7 @@ const count = (value: number, one: string, many: string) => `${number.format(val
 /** What the screen of the suppression list says. */
 export const suppressionStrings = {
   title: 'Suppressions',
-  hint: 'Addresses that nothing is sent to: they bounced, complained, unsubscribed, or somebody added them.',
+  hint: 'Addresses that nothing is sent to, and why.',
   add: 'Add',
   more: 'More',
   import: 'Import a file',
@@ -32,7 +32,7 @@ export const suppressionStrings = {
   openEmail: 'Open',
   openEmailTo: (address: string) => `Open the email to ${address}`,
   until: 'Until',
-  forever: 'removed',
+  forever: 'no end',
   brand: 'Brand',
   actions: 'Actions',
   actionsOf: (address: string) => `Actions for ${address}`,

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { permissions } from '../../src/accounts/keys/permissions.ts'
+import { type Dashboard, startDashboard } from '../harness/dashboard.ts'
+import { until } from '../harness/until.ts'
+import { look } from './look.ts'
+
+let dashboard: Dashboard
+const timeoutMs = 60_000
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+}, timeoutMs)
+afterAll(() => dashboard?.stop())
+
+test(
+  'the log shows what programs asked, and leads to the email that they made',
+  async () => {
+    const { mailroom } = dashboard
+    const email = { from: 'hello@demo.test', to: 'zoe@example.com', subject: 'Hi', text: 'Hi' }
+    const sent = await mailroom.api('POST', '/v1/emails', email)
+    await mailroom.api('GET', '/v1/inbox/msg_00000000000000000000000001')
+    await mailroom.api('POST', '/v1/emails', { ...email, from: 'hello@nowhere.test' })
+    const { page, open, complaints } = await dashboard.openAs({ name: 'Olivia Park' })
+    await until(async () => {
+      await open('/requests')
+      return (await page.getByRole('row').count()) >= 4
+    })
+    const failed = page.getByRole('row', { name: /domain_not_verified/ })
+    expect(await failed.textContent()).toContain('422')
+    await look(page, 'requests')
+    const link = page.getByRole('link', { name: /^The email of the request/ }).first()
+    expect(await link.getAttribute('href')).toEndWith(`/sent/${sent.json.id}`)
+    await failed.getByRole('button').click()
+    await page.getByRole('dialog').getByText('domain_not_verified').waitFor()
+    await look(page, 'requests-detail')
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByLabel('Status').selectOption('404')
+    await page.getByRole('row', { name: /msg_/ }).waitFor()
+    expect(new URL(page.url()).searchParams.get('status')).toBe('404')
+    expect(complaints).toEqual([])
+  },
+  timeoutMs,
+)
+
+test(
+  'the organization and its brands are named anew',
+  async () => {
+    const { page, open, complaints } = await dashboard.openAs({ name: 'Olivia Park' })
+    await open('/settings')
+    await page.getByRole('row', { name: /Messages in trash/ }).waitFor()
+    await look(page, 'settings')
+    await page.getByRole('region', { name: 'Organization' }).getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Acme Ltd')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('region', { name: 'Organization' }).getByText('Acme Ltd').waitFor()
+    await page.getByRole('button', { name: 'Create brand' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Zürich & Söhne')
+    expect(await page.getByLabel('Slug').inputValue()).toBe('zu-rich-so-hne')
+    await page.getByLabel('Slug').fill('demo')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create brand' }).click()
+    await page.getByText('Another brand of the organization has the slug "demo".').waitFor()
+    await look(page, 'settings-brand')
+    await page.getByLabel('Slug').fill('zurich')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create brand' }).click()
+    const brand = page.getByRole('row', { name: /Zürich & Söhne/ })
+    await brand.getByText('pending').waitFor()
+    await brand.getByRole('button', { name: 'Actions for Zürich & Söhne' }).click()
+    await page.getByRole('menuitem', { name: 'Mark as ready' }).click()
+    await brand.getByText('ready', { exact: true }).waitFor()
+    expect(complaints).toEqual([])
+  },
+  timeoutMs,
+)
+
+test(
+  'a retention time is set after it said what it would delete',
+  async () => {
+    const { db } = dashboard.mailroom.database
+    await db
+      .updateTable('request_log')
+      .set({ created_at: '2026-01-01 00:00:00.000001' as never })
+      .limit(1)
+      .execute()
+    const { page, open } = await dashboard.openAs({ name: 'Olivia Park' })
+    await open('/settings')
+    await page.getByRole('button', { name: 'Change: Request log' }).click()
+    await page.getByRole('radio', { name: 'For a number of days' }).check()
+    await page.getByLabel('Days', { exact: true }).fill('7')
+    await page.getByText('This deletes 1 item').waitFor()
+    await look(page, 'settings-retention')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const row = page.getByRole('row', { name: /Request log/ })
+    await row.getByText('7 days').waitFor()
+    expect(await row.textContent()).toContain('the organization')
+  },
+  timeoutMs,
+)
+
+test(
+  'a member sees the plan and their brand, and nothing to change',
+  async () => {
+    const brandIds = [dashboard.mailroom.demo.brand_id]
+    const { page, open } = await dashboard.openAs({ access: { role: 'member', brandIds, permissions } })
+    await open('/settings')
+    await page.getByText('Emails this month').waitFor()
+    await page.getByRole('row', { name: /demo/ }).waitFor()
+    const names = ['Rename', 'Create brand', 'Actions for Demo']
+    for (const name of names) expect(await page.getByRole('button', { name }).count()).toBe(0)
+    expect(await page.getByRole('heading', { name: 'Retention' }).count()).toBe(0)
+  },
+  timeoutMs,
+)
