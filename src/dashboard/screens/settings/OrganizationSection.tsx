@@ -26,20 +26,21 @@ export function OrganizationSection({ data }: OrganizationSectionProps) {
   const { organization } = useOrganization()
   const [isRenaming, setRenaming] = useState(false)
   return (
-    <Section
-      title={strings.organization}
-      actions={
-        organization.role !== 'member' && (
-          <Button size="small" onClick={() => setRenaming(true)}>
-            {strings.rename}
-          </Button>
-        )
-      }
-    >
+    <Section title={strings.organization}>
       <Card>
         <KeyValues
           items={[
-            [strings.name, <SafeText key="name" text={data.name} />],
+            [
+              strings.name,
+              <span key="name" className="flex min-w-0 items-center justify-between gap-2">
+                <SafeText text={data.name} className="min-w-0 truncate" />
+                {organization.role !== 'member' && (
+                  <Button size="small" onClick={() => setRenaming(true)}>
+                    {strings.rename}
+                  </Button>
+                )}
+              </span>,
+            ],
             [
               strings.id,
               <span key="id" className="flex min-w-0 items-center justify-between gap-1 font-mono text-xs">

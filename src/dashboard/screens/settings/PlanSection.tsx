@@ -1,11 +1,13 @@
 import type { components } from '../../api/generated/app.ts'
 import { Card, Section } from '../../components/layout/Section.tsx'
-import { Badge } from '../../components/text/Status.tsx'
+import { Tag } from '../../components/text/Status.tsx'
 import { settingStrings as strings } from './strings.ts'
 
 interface PlanSectionProps {
   readonly data: components['schemas']['Organization']
 }
+
+const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** From this part of the quota on, the reader should know. */
 const nearlyUsed = 0.8
@@ -13,13 +15,12 @@ const nearlyUsed = 0.8
 /** The plan, and how much of it this month has used. */
 export function PlanSection({ data: { plan, usage } }: PlanSectionProps) {
   const { used, included, overage } = usage
-  const part = included === null ? 0 : used / included
   return (
     <Section title={strings.plan}>
       <Card>
         <div className="mb-3 flex items-center justify-between gap-3">
-          <Badge tone={part >= nearlyUsed ? 'warn' : 'info'}>{strings.plans[plan]}</Badge>
-          <span className="text-sm text-faint">{usage.month}</span>
+          <Tag>{strings.plans[plan]}</Tag>
+          <span className="text-sm text-faint">{monthName.format(new Date(`${usage.month}-01`))}</span>
         </div>
         <div className="text-sm text-muted">{strings.usage}</div>
         <div className="tabular text-lg font-semibold">{strings.used(used, included)}</div>

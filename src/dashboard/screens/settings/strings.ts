@@ -1,5 +1,7 @@
 const number = new Intl.NumberFormat('en')
 
+const emails = (count: number) => `${number.format(count)} ${count === 1 ? 'email' : 'emails'}`
+
 /** What the screen of an organization's settings says. */
 export const settingStrings = {
   title: 'Settings',
@@ -14,7 +16,7 @@ export const settingStrings = {
   plans: { free: 'Free', paid: 'Paid', unlimited: 'Unlimited' },
   usage: 'Emails this month',
   used: (used: number, included: number | null) =>
-    included === null ? `${number.format(used)} emails` : `${number.format(used)} of ${number.format(included)} emails`,
+    included === null ? emails(used) : `${number.format(used)} of ${emails(included)}`,
   overage: (value: number) => `${number.format(value)} beyond what the plan includes`,
   planHint: 'The operator of this Mailroom sets the plan.',
   paused: (brand: string) => `Sending of ${brand} is paused`,
@@ -62,8 +64,9 @@ export const settingStrings = {
     trash: 'Whole messages, counted from when they came there.',
     quarantine: 'Whole messages, counted from when they came there.',
   },
-  kept: 'Kept for',
-  days: (value: number | null) => (value === null ? 'ever' : value === 1 ? '1 day' : `${number.format(value)} days`),
+  kept: 'Kept',
+  days: (value: number | null) =>
+    value === null ? 'for ever' : value === 1 ? '1 day' : `${number.format(value)} days`,
   setFor: 'Set by',
   here: 'the organization',
   instance: 'the instance',
@@ -83,7 +86,7 @@ export const settingStrings = {
   number: 'For a number of days',
   numberHint: 'Then it is deleted.',
   inherit: 'As the instance sets it',
-  inheritHint: (value: string) => `Now ${value}.`,
+  inheritHint: (value: string) => `That is ${value}.`,
   inheritBrand: 'As the organization sets it',
   dayCount: 'Days',
   atLeastDays: (value: number) => `At least ${value}.`,
