@@ -7,7 +7,7 @@ import { type Dashboard, startDashboard } from '../harness/dashboard.ts'
 import { look } from './look.ts'
 
 let dashboard: Dashboard
-const timeoutMs = 60_000
+const timeoutMs = 120_000
 
 beforeAll(async () => {
   dashboard = await startDashboard()
@@ -64,7 +64,7 @@ test(
     await look(page, 'keys-empty')
     await page.getByRole('button', { name: 'Create key' }).click()
     expect(await page.getByRole('dialog').getByRole('radio').count()).toBe(1)
-    expect(await page.getByLabel('Brand').locator('option').allInnerTexts()).toEqual(['demo'])
+    expect(await page.getByLabel('Brand').locator('option').allInnerTexts()).toEqual(['Demo'])
     await page.getByLabel('Name').fill('Reader')
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
     const command = (await page.getByRole('figure', { name: 'Try it' }).locator('code').textContent()) ?? ''

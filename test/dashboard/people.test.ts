@@ -7,7 +7,7 @@ import { type Dashboard, startDashboard } from '../harness/dashboard.ts'
 import { look } from './look.ts'
 
 let dashboard: Dashboard
-const timeoutMs = 60_000
+const timeoutMs = 120_000
 
 beforeAll(async () => {
   dashboard = await startDashboard()

@@ -5,7 +5,7 @@ import { until } from '../harness/until.ts'
 import { look } from './look.ts'
 
 let dashboard: Dashboard
-const timeoutMs = 60_000
+const timeoutMs = 120_000
 
 beforeAll(async () => {
   dashboard = await startDashboard()

@@ -86,15 +86,23 @@ function Cards<Row>({ label, columns, rows, rowKey }: TableProps<Row>) {
             {actions?.cell(row)}
           </div>
           <dl className="mt-2 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-sm">
-            {rest.map(column => (
-              <div key={column.key} className="contents">
-                <dt className="text-faint">{column.label}</dt>
-                <dd className="min-w-0 truncate text-right">{column.cell(row)}</dd>
-              </div>
-            ))}
+            {rest.map(column => {
+              const content = column.cell(row)
+              return isEmpty(content) ? null : (
+                <div key={column.key} className="contents">
+                  <dt className="text-faint">{column.label}</dt>
+                  <dd className="min-w-0 truncate text-right">{content}</dd>
+                </div>
+              )
+            })}
           </dl>
         </li>
       ))}
     </ul>
   )
+}
+
+/** Draws nothing: a card leaves its line out. */
+function isEmpty(content: ReactNode): boolean {
+  return content === null || content === undefined || content === false || content === ''
 }

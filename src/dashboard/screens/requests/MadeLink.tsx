@@ -8,6 +8,11 @@ interface MadeLinkProps {
   readonly request: components['schemas']['ApiRequest']
 }
 
+/** Is there an email that the request made, or a message that it was about? */
+export function isLinked({ path, email_id, status }: MadeLinkProps['request']): boolean {
+  return email_id !== null || (status < 400 && messagePath.test(path))
+}
+
 /** Leads to the email that a request made, or to the message that it was about. */
 export function MadeLink({ request: { id, path, email_id } }: MadeLinkProps) {
   const [, messageId] = messagePath.exec(path) ?? []

@@ -5,7 +5,7 @@ import { Dialog } from '../../components/overlays/Dialog.tsx'
 import { SafeText } from '../../components/text/SafeText.tsx'
 import { Status } from '../../components/text/Status.tsx'
 import { Time } from '../../components/text/Time.tsx'
-import { MadeLink } from './MadeLink.tsx'
+import { isLinked, MadeLink } from './MadeLink.tsx'
 import { toneOf } from './status-tone.ts'
 import { requestStrings as strings } from './strings.ts'
 import { useKeyNames } from './useKeyNames.ts'
@@ -18,7 +18,7 @@ interface RequestDialogProps {
 /** All that the log knows of a request. */
 export function RequestDialog({ request, onClose }: RequestDialogProps) {
   const nameOf = useKeyNames()
-  const { email_id: emailId, path } = request
+  const { path } = request
   return (
     <Dialog isOpen onClose={onClose} title={strings.detailTitle}>
       <CopyField label={strings.id} value={request.id} />
@@ -47,9 +47,7 @@ export function RequestDialog({ request, onClose }: RequestDialogProps) {
               ? [strings.clientId, <SafeText key="client" text={request.client_request_id} />]
               : null,
             request.idempotent_replay ? [strings.replay, strings.replayed] : null,
-            emailId || path.startsWith('/v1/inbox/msg_')
-              ? [strings.made, <MadeLink key="made" request={request} />]
-              : null,
+            isLinked(request) ? [strings.made, <MadeLink key="made" request={request} />] : null,
           ]}
         />
       </div>

@@ -4,7 +4,7 @@ import { Table } from '../../components/lists/Table.tsx'
 import { SafeText } from '../../components/text/SafeText.tsx'
 import { Status } from '../../components/text/Status.tsx'
 import { Time } from '../../components/text/Time.tsx'
-import { MadeLink } from './MadeLink.tsx'
+import { isLinked, MadeLink } from './MadeLink.tsx'
 import { RequestDialog } from './RequestDialog.tsx'
 import { toneOf } from './status-tone.ts'
 import { requestStrings as strings } from './strings.ts'
@@ -48,11 +48,11 @@ export function RequestTable({ rows }: { readonly rows: readonly ApiRequest[] })
           {
             key: 'error',
             label: strings.error,
-            cell: ({ error_code }) => <span className="font-mono text-xs">{error_code}</span>,
+            cell: ({ error_code }) => error_code && <span className="font-mono text-xs">{error_code}</span>,
           },
           { key: 'took', label: strings.took, align: 'right', cell: ({ duration_ms }) => strings.ms(duration_ms) },
           { key: 'key', label: strings.key, cell: ({ api_key_id }) => <SafeText text={nameOf(api_key_id)} /> },
-          { key: 'made', label: strings.made, cell: request => <MadeLink request={request} /> },
+          { key: 'made', label: strings.made, cell: request => isLinked(request) && <MadeLink request={request} /> },
           { key: 'time', label: strings.time, cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />

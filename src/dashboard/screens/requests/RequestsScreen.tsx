@@ -20,7 +20,7 @@ type ApiRequest = components['schemas']['ApiRequest']
 export function RequestsScreen() {
   const { api, organization } = useOrganization()
   const { method, status } = useSearch({ from: '/$organization/requests' })
-  const filter = { ...(method && { method }), ...(status && { status }) }
+  const filter = { ...(method && { method }), ...(status && { status: String(status) }) }
   const list = usePages<ApiRequest>(['requests', api.organizationId, api.brandId, method, status], async before => {
     const query = { ...filter, ...(before !== undefined && { before }) }
     const { data, next_before } = await answer(api.v1.GET('/v1/requests', { params: { query } }))
@@ -30,7 +30,7 @@ export function RequestsScreen() {
   return (
     <>
       <PageHeader title={strings.title}>{strings.hint}</PageHeader>
-      <FilterControls filter={filter} />
+      <FilterControls method={method} status={status} />
       {list.error && <Refusal error={list.error} />}
       {!list.rows && !list.error && <SkeletonRows />}
       {list.rows?.length === 0 && (
@@ -54,7 +54,7 @@ export function RequestsScreen() {
   )
 }
 
-function FilterControls({ filter: { method, status } }: { readonly filter: RequestFilter }) {
+function FilterControls({ method, status }: RequestFilter) {
   const navigate = useNavigate({ from: '/$organization/requests' })
   const change = (changed: Readonly<Record<string, string>>) =>
     void navigate({
