@@ -65,7 +65,7 @@ export function readTarget(received: Request): RequestTarget {
 }
 
 /** Documents that the dashboard shows in a frame. */
-const framedDocument = /^\/app\/(message|sent-email)\/[^/]+\/view$/
+const framedDocument = /^\/app\/(?:(?:message|sent-email)\/[^/]+|template\/preview)\/view$/
 
 function audienceOf(path: string): Audience {
   if (path.startsWith('/v1/') || path === '/v1') return 'key'

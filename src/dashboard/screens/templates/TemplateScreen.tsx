@@ -12,9 +12,9 @@ import { templateQuery } from './template-queries.ts'
 
 /** `/app/<organization>/templates/<slug>`. */
 export function TemplateScreen() {
-  const { api, organization } = useOrganization()
+  const { api, organization, brand } = useOrganization()
   const { slug } = useParams({ from: '/$organization/templates/$slug' })
-  const { data: template, error } = useQuery(templateQuery(api, slug))
+  const { data: template, error } = useQuery(templateQuery(api, brand?.id ?? organization.brands[0]?.id ?? '', slug))
   const back = (
     <TextLink to="/$organization/templates" params={{ organization: organization.id }} search={keepBrand}>
       ← {strings.back}

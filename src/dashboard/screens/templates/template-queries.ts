@@ -2,13 +2,14 @@ import { queryOptions } from '@tanstack/react-query'
 import { answer, type OrganizationApi } from '../../api/client.ts'
 import { previewValues, readValue, type TemplateForm } from './template-form.ts'
 
-export function templateQuery({ organizationId, brandId, v1 }: OrganizationApi, slug: string) {
+/** A slug names a template of one brand. */
+export function templateQuery({ organizationId, v1 }: OrganizationApi, brandId: string, slug: string) {
   return queryOptions({
     queryKey: ['templates', 'one', organizationId, brandId, slug],
     queryFn: () =>
       answer(
         v1.GET('/v1/templates/{slug}', {
-          params: { path: { slug }, query: brandId === null ? {} : { brand_id: brandId } },
+          params: { path: { slug }, query: { brand_id: brandId } },
         }),
       ),
     // What one writes is not overwritten by what came meanwhile.

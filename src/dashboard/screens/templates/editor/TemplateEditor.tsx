@@ -40,7 +40,7 @@ export function TemplateEditor({ template, back }: { readonly template: Template
     try {
       const params = { path: { slug: template.slug }, query: { brand_id: template.brand_id } }
       const saved = await answer(api.v1.PATCH('/v1/templates/{slug}', { params, body: changeOf(form) }))
-      queryClient.setQueryData(templateQuery(api, template.slug).queryKey, saved)
+      queryClient.setQueryData(templateQuery(api, template.brand_id, template.slug).queryKey, saved)
       await queryClient.invalidateQueries({ queryKey: ['templates', 'list'] })
       showToast(strings.saved)
     } catch (thrown) {

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
+import { look } from '../sent/look.ts'
+
+let dashboard: Dashboard
+let owner: DashboardWindow
+const timeoutMs = 60_000
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+  owner = await dashboard.openAs({})
+}, timeoutMs)
+afterAll(() => dashboard?.stop())
+
+test(
+  'a template begins with a starter, is previewed while it is written, saved, sent as a test and deleted',
+  async () => {
+    const { page } = owner
+    await owner.open('/templates')
+    await page.getByRole('heading', { name: 'No templates yet' }).waitFor()
+    await look(page, 'templates-empty')
+    await page.getByRole('button', { name: /^Receipt/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'New template' }).click()
+    await page.waitForURL(/\/templates\/receipt/)
+
+    const preview = page.frameLocator('iframe[title="The template as an email"]')
+    await page.getByText('Missing for a send: name, number').waitFor()
+    await page.getByLabel('Preview value').nth(0).fill('Ann')
+    await page.getByLabel('Preview value').nth(1).fill('1042')
+    await preview.getByRole('heading', { name: 'Thank you, Ann' }).waitFor()
+    await page.getByText('Missing for a send').waitFor({ state: 'detached' })
+
+    const source = page.getByRole('textbox', { name: 'Source of the HTML' })
+    await source.click()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.type('<p>Dear {{ name }}, j k g d</p><script>parent.hacked = 1</script>')
+    await preview.getByText('Dear Ann, j k g d').waitFor()
+    await page.getByText('Not saved').waitFor()
+    await page.getByRole('radio', { name: 'Phone' }).check({ force: true })
+    await look(page, 'template')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    expect(await page.evaluate('globalThis.hacked')).toBeUndefined()
+
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByRole('textbox', { name: 'To' }).fill('delivered@simulator.test')
+    await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click()
+    await page.getByRole('heading', { name: 'Your receipt 1042' }).waitFor()
+
+    await owner.open('/templates/receipt')
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    await page.waitForURL(/\/templates\/receipt-/)
+    await owner.open('/templates')
+    await page.getByRole('list', { name: 'Templates' }).getByRole('listitem').nth(1).waitFor()
+    await look(page, 'templates')
+    await owner.open('/templates/receipt')
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('The template was deleted.').waitFor()
+    expect(await page.getByRole('list', { name: 'Templates' }).getByRole('listitem').count()).toBe(1)
+    expect(owner.complaints).toEqual([])
+  },
+  timeoutMs,
+)
+
+test(
+  'a fault of the template is named, and a taken slug too',
+  async () => {
+    const { page } = owner
+    for (const isTaken of [false, true]) {
+      await owner.open('/templates')
+      await page.getByRole('button', { name: 'New template' }).click()
+      await page.getByLabel('Slug').fill('fault')
+      await page.getByRole('dialog').getByRole('button', { name: 'New template' }).click()
+      if (isTaken) await page.getByRole('dialog').getByText(/fault/).first().waitFor()
+      else await page.waitForURL(/\/templates\/fault/)
+    }
+    await owner.open('/templates/fault')
+    await page.getByRole('textbox', { name: 'Source of the HTML' }).click()
+    await page.keyboard.type('{% if %}')
+    await page.getByRole('alert').waitFor()
+  },
+  timeoutMs,
+)
