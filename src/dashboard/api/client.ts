@@ -40,3 +40,13 @@ export async function answer<Data>(request: Promise<{ readonly data?: Data }>): 
   // A response without a body has `undefined` for its data.
   return (await request).data as Data
 }
+
+/** The address of bytes of the API for a link, which can send no header. */
+export function linkTo(api: OrganizationApi, path: string, query: Readonly<Record<string, string>> = {}): string {
+  const search = new URLSearchParams({
+    organization: api.organizationId,
+    ...(api.brandId !== null && { brand: api.brandId }),
+    ...query,
+  })
+  return `${path}?${search}`
+}

@@ -61,13 +61,3 @@ export async function changeMessages(
   }
   return missing
 }
-
-/** The address of bytes of the API for a link, which can send no header. */
-export function linkTo(api: OrganizationApi, path: string, query: Readonly<Record<string, string>> = {}): string {
-  const search = new URLSearchParams({
-    organization: api.organizationId,
-    ...(api.brandId !== null && { brand: api.brandId }),
-    ...query,
-  })
-  return `${path}?${search}`
-}

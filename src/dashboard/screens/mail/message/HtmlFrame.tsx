@@ -1,5 +1,5 @@
+import { linkTo } from '../../../api/client.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
-import { linkTo } from '../api/mail-api.ts'
 import { mailStrings as strings } from '../strings.ts'
 
 interface HtmlFrameProps {

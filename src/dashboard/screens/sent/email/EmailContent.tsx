@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { linkTo } from '../../../api/client.ts'
 import { Notice } from '../../../components/feedback/Notice.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { Skeleton } from '../../../components/feedback/Skeleton.tsx'
 import { Segmented } from '../../../components/fields/Segmented.tsx'
 import { Section } from '../../../components/layout/Section.tsx'
 import { SafeText, showControls } from '../../../components/text/SafeText.tsx'
-import { SandboxedHtml } from '../../../components/text/SandboxedHtml.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { contentQuery } from './email-queries.ts'
 import { emailStrings as strings } from './strings.ts'
@@ -36,7 +36,15 @@ export function EmailContent({ id }: { readonly id: string }) {
       {content && !content.available && <Notice tone="info" title={strings.purged} />}
       {content?.available && (
         <div className="overflow-hidden rounded-lg border border-line bg-surface">
-          {view === 'html' && content.html && <SandboxedHtml title={strings.contentOf} html={content.html} />}
+          {view === 'html' && content.html && (
+            <iframe
+              title={strings.contentOf}
+              src={linkTo(api, `/app/sent-email/${id}/view`)}
+              sandbox="allow-popups allow-popups-to-escape-sandbox"
+              referrerPolicy="no-referrer"
+              className="block h-96 w-full bg-white"
+            />
+          )}
           {view === 'text' && content.text && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard
             <pre className="max-h-96 overflow-auto p-4 font-sans text-base whitespace-pre-wrap" tabIndex={0} dir="auto">

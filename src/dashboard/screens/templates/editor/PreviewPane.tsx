@@ -5,11 +5,11 @@ import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { Segmented } from '../../../components/fields/Segmented.tsx'
 import { Section } from '../../../components/layout/Section.tsx'
 import { SafeText, showControls } from '../../../components/text/SafeText.tsx'
-import { SandboxedHtml } from '../../../components/text/SandboxedHtml.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { templateStrings as strings } from '../strings.ts'
 import type { TemplateForm } from '../template-form.ts'
 import { previewQuery } from '../template-queries.ts'
+import { PreviewFrame } from './PreviewFrame.tsx'
 
 const restMs = 350
 const widths = { phone: 'max-w-[22.5rem]', tablet: 'max-w-[40rem]', desktop: 'max-w-full' }
@@ -52,7 +52,7 @@ export function PreviewPane({ form }: { readonly form: TemplateForm }) {
             <SafeText text={preview?.subject} none={strings.noSubject} />
           </div>
           {preview?.html ? (
-            <SandboxedHtml title={strings.previewOf} html={preview.html} className="h-[32rem]" />
+            <PreviewFrame title={strings.previewOf} html={preview.html} className="h-[32rem]" />
           ) : (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard
             <pre className="h-64 overflow-auto p-3 font-sans whitespace-pre-wrap" tabIndex={0} dir="auto">

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-interface SandboxedHtmlProps {
+interface PreviewFrameProps {
   /** What it shows, for screen readers. */
   readonly title: string
   readonly html: string
@@ -8,10 +8,10 @@ interface SandboxedHtmlProps {
 }
 
 /**
- * HTML that is not ours, in a document of its own that runs nothing and loads nothing: see the policy of its frame on the
+ * What a template renders to, in a document of its own that runs nothing and loads nothing: see the policy of its frame on the
  * server (sending/templates/preview-frame.ts). It is drawn anew when the HTML changes.
  */
-export function SandboxedHtml({ title, html, className }: SandboxedHtmlProps) {
+export function PreviewFrame({ title, html, className }: PreviewFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null)
   const latest = useRef(html)
   useEffect(() => {
