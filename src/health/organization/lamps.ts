@@ -109,7 +109,7 @@ async function bouncesLamp(deps: OrganizationHealthDeps, tenant: Tenant, now: In
     name: 'bounces_high',
     level,
     href: '/sent?status=bounced',
-    detail: `${percent(today)} of the last 24 hours' emails bounced; in the 7 days before it were ${percent(usual)}.`,
+    detail: `${percent(today)} of the emails of the last 24 hours bounced; in the 7 days before it was ${percent(usual)}.`,
   })
 }
 

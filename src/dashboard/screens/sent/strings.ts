@@ -23,6 +23,7 @@ export const sentStrings = {
   empty: 'Nothing sent yet',
   emptyHint: 'Emails that your programs or you send appear here, with the evidence for each recipient.',
   emptyNotReady: 'First set up a domain to send from. Then this is how a program sends:',
+  language: 'Language',
   curl: 'Send with curl',
   typescript: 'Send with TypeScript',
   noMatch: 'No email matches',

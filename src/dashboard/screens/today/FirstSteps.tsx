@@ -34,8 +34,10 @@ export function FirstSteps({ steps }: { readonly steps: Today['first_steps'] }) 
           label={strings.steps}
           steps={order.map((name): Step => {
             const [title, note] = stepStrings[name]
-            const state = steps[name] ? 'done' : name === current ? 'current' : 'waits'
-            return { key: name, title, state, ...(state !== 'done' && { note, content: <StepAction name={name} /> }) }
+            if (steps[name]) return { key: name, title, state: 'done' }
+            const state = name === current ? 'current' : 'waits'
+            const hasAction = name === 'first_out' || screens[name] !== undefined
+            return { key: name, title, state, note, ...(hasAction && { content: <StepAction name={name} /> }) }
           })}
         />
       </Card>

@@ -22,8 +22,9 @@ export function TodayScreen() {
       {!today && !error && <SkeletonRows />}
       {today && (
         <>
+          {today.attention.length > 0 && <Attention lamps={today.attention} />}
           {!areStepsDone(today.first_steps) && <FirstSteps steps={today.first_steps} />}
-          <Attention lamps={today.attention} />
+          {today.attention.length === 0 && <Attention lamps={today.attention} />}
           <MailPlot hours={today.hours} isComplete={today.complete} />
           {today.statuses && <StatusTotals statuses={today.statuses} />}
           <RecentEvents events={today.events} />

@@ -31,7 +31,7 @@ export function LadderCard({ ladder, type, brandId, isOpen, reports }: LadderCar
             <SafeText text={ladder.recipient} />
           </span>
           {type !== 'to' && <Tag>{type}</Tag>}
-          <span className="flex items-center gap-0.5" aria-hidden="true">
+          <span className="hidden items-center gap-0.5 sm:flex" aria-hidden="true">
             {ladder.rungs.map(({ name, state }) => (
               <RungIcon key={name} state={state} className="size-4 [&_svg]:size-2.5" />
             ))}

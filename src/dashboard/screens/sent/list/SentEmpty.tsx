@@ -1,13 +1,22 @@
 import { Send } from 'lucide-react'
+import { useState } from 'react'
 import { EmptyState } from '../../../components/feedback/EmptyState.tsx'
+import { Segmented } from '../../../components/fields/Segmented.tsx'
 import { CodeBlock } from '../../../components/text/CodeBlock.tsx'
 import { useSenderAddress } from '../sender-address.ts'
 import { curlSnippet, typescriptSnippet } from '../snippets.ts'
 import { sentStrings as strings } from '../strings.ts'
 
+const languages = [
+  { value: 'curl', label: 'curl' },
+  { value: 'typescript', label: 'TypeScript' },
+] as const
+type Language = (typeof languages)[number]['value']
+
 /** Nothing was sent yet: how a program does it, from the member's own domain. */
 export function SentEmpty() {
   const { from, isKnown } = useSenderAddress()
+  const [language, setLanguage] = useState<Language>('curl')
   const sender = from ?? 'hello@your-domain.example'
   return (
     <EmptyState
@@ -15,8 +24,14 @@ export function SentEmpty() {
       title={strings.empty}
       action={
         <div className="flex w-full min-w-0 flex-col gap-3">
-          <CodeBlock label={strings.curl} code={curlSnippet(location.origin, sender)} />
-          <CodeBlock label={strings.typescript} code={typescriptSnippet(location.origin, sender)} />
+          <div className="flex justify-center">
+            <Segmented label={strings.language} value={language} onValue={setLanguage} options={languages} />
+          </div>
+          {language === 'curl' ? (
+            <CodeBlock label={strings.curl} code={curlSnippet(location.origin, sender)} />
+          ) : (
+            <CodeBlock label={strings.typescript} code={typescriptSnippet(location.origin, sender)} />
+          )}
         </div>
       }
     >

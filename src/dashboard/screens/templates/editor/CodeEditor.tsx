@@ -37,7 +37,8 @@ export function CodeEditor({ label, language, initialText, onText }: CodeEditorP
           history(),
           drawSelection(),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          // It has the focus anyway; the attribute says so to those who look for attributes.
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of(update => {
             if (update.docChanged) onChange.current(update.state.doc.toString())
           }),
