@@ -38,7 +38,7 @@ export async function joinAs(
   return id
 }
 
-export const client = { ip: '192.0.2.7', userAgent: 'Test/1.0' }
+const client = { ip: '192.0.2.7', userAgent: 'Test/1.0' }
 
 /** The cookie of a new session of this person. */
 export async function signIn(db: Db, userId: Id<'usr'>, clock: Clock): Promise<{ id: Id<'ses'>; cookie: string }> {

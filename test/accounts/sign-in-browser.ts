@@ -9,7 +9,7 @@ import { testSecrets } from '../harness/secrets.ts'
 import { newUser } from './people.ts'
 
 export const password = 'five purple otters juggle'
-const origin = 'https://mail.example'
+export const origin = 'https://mail.example'
 
 /** The HTTP server with everything about people, behind a proxy that names its clients. */
 export function openPeopleServer({ publicUrl = origin }: { publicUrl?: string | null } = {}): Promise<TestHttpServer> {

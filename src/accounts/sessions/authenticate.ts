@@ -17,7 +17,7 @@ export const idleMs = 12 * hourMs
 /** A session ends so long after the sign-in, used or not. */
 export const longestMs = 7 * dayMs
 /** For so long a presented factor counts as a confirmation (step-up). */
-export const confirmationMs = 10 * minuteMs
+const confirmationMs = 10 * minuteMs
 
 /** Finds out who makes a request of the dashboard. */
 export interface SessionAuthenticator {

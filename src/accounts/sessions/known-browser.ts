@@ -7,14 +7,14 @@ import type { SignInRequest } from './deps.ts'
 const keptMs = 180 * dayMs
 const form = /^(usr_[0-9a-z]{26})\.([\w-]{22})\.([\w-]{43})$/
 
-type CookieStore = Pick<SignInRequest, 'cookie' | 'setCookie' | 'isSecure'>
+type KnownBrowserCookie = Pick<SignInRequest, 'cookie' | 'setCookie' | 'isSecure'>
 
 /**
  * Remembers that this person has signed in with this browser: a cookie that we have signed. It proves nothing but that. Guesses
  * of others at the person's password make everybody else wait, but not who has this cookie (the device cookies of OWASP's
  * "Slow Down Online Guessing Attacks").
  */
-export function rememberBrowser(secrets: Secrets, browser: CookieStore, userId: Id<'usr'>): void {
+export function rememberBrowser(secrets: Secrets, browser: KnownBrowserCookie, userId: Id<'usr'>): void {
   const [key] = keysOf(secrets)
   if (!key) throw new Error('there is no secret key')
   const nonce = randomBytes(16).toString('base64url')
@@ -25,7 +25,7 @@ export function rememberBrowser(secrets: Secrets, browser: CookieStore, userId: 
 /** What tells this browser from others of the person; undefined: they have not signed in with it. */
 export function knownBrowser(
   secrets: Secrets,
-  browser: CookieStore,
+  browser: KnownBrowserCookie,
   userId: Id<'usr'> | undefined,
 ): string | undefined {
   const [, owner, nonce = '', signature = ''] = form.exec(browser.cookie(cookieName(browser)) ?? '') ?? []
@@ -34,7 +34,7 @@ export function knownBrowser(
   return keysOf(secrets).some(key => timingSafeEqual(presented, sign(key, userId, nonce))) ? nonce : undefined
 }
 
-function cookieName({ isSecure }: CookieStore): string {
+function cookieName({ isSecure }: KnownBrowserCookie): string {
   return isSecure ? '__Host-mailroom-browser' : 'mailroom-browser'
 }
 

@@ -25,9 +25,6 @@ export interface FoundMembership {
   readonly lastActiveAt: Instant | null
 }
 
-/** The refusals of {@link findMembership}. */
-export const membershipRefusals = ['organization_required', 'not_found', 'brand_restricted'] as const
-
 /**
  * The member that the person is in the organization that the request names, or in their only one, narrowed to the brand that
  * it names. A `member` acts in one brand: the one that is named, else their first.

@@ -1,6 +1,6 @@
 import { refuse } from '../../base/refusal.ts'
 
-export const minPasswordLength = 12
+const minPasswordLength = 12
 export const maxPasswordLength = 256
 
 /** A password that is found with so many guesses is among the most used, or made from them. */

@@ -1,5 +1,4 @@
 import {
-  type AuthenticationResponseJSON,
   browserSupportsWebAuthn,
   type PublicKeyCredentialCreationOptionsJSON,
   type PublicKeyCredentialRequestOptionsJSON,
@@ -8,7 +7,7 @@ import {
   WebAuthnError,
 } from '@simplewebauthn/browser'
 import type { Account } from './account.ts'
-import { requestJson } from './request.ts'
+import { answer, app } from './client.ts'
 import type { Session } from './session.ts'
 
 /** The person closed the browser's own dialog, or has no passkey for this address. */
@@ -22,34 +21,32 @@ export function hasPasskeys(): boolean {
 }
 
 /** @throws ApiError, PasskeyCanceledError */
-export function signInWithPasskey(): Promise<Session> {
-  return presentPasskey('/app/api/sign-in/passkey')
+export async function signInWithPasskey(): Promise<Session> {
+  const response = await presentPasskey(await answer(app.POST('/app/api/sign-in/passkey/options')))
+  return answer(app.POST('/app/api/sign-in/passkey', { body: { response } }))
 }
 
 /** @throws ApiError, PasskeyCanceledError */
-export function confirmWithPasskey(): Promise<Session> {
-  return presentPasskey('/app/api/confirm/passkey')
+export async function confirmWithPasskey(): Promise<Session> {
+  const response = await presentPasskey(await answer(app.POST('/app/api/confirm/passkey/options')))
+  return answer(app.POST('/app/api/confirm/passkey', { body: { response } }))
 }
 
-async function presentPasskey(path: string): Promise<Session> {
-  const optionsJSON = await requestJson<PublicKeyCredentialRequestOptionsJSON>('POST', `${path}/options`, { body: {} })
-  const answer = await startAuthentication({ optionsJSON }).catch(throwCanceled)
-  return requestJson('POST', path, { body: { response: assertionOf(answer) } })
-}
-
-function assertionOf({ id, response }: AuthenticationResponseJSON) {
+async function presentPasskey(optionsJSON: PublicKeyCredentialRequestOptionsJSON) {
+  const { id, response } = await startAuthentication({ optionsJSON }).catch(throwCanceled)
   const { clientDataJSON, authenticatorData, signature, userHandle } = response
   return { id, response: { clientDataJSON, authenticatorData, signature, ...(userHandle && { userHandle }) } }
 }
 
 /** Creates a passkey in the browser or the device, and adds it to the account. @throws ApiError, PasskeyCanceledError */
 export async function createPasskey(name: string): Promise<Account> {
-  const path = '/app/api/account/passkeys'
-  const optionsJSON = await requestJson<PublicKeyCredentialCreationOptionsJSON>('POST', `${path}/options`, { body: {} })
+  const options = await answer(app.POST('/app/api/account/passkeys/options'))
+  // The server's list of transports is this library's: the types are narrower than JSON's strings.
+  const optionsJSON = options as PublicKeyCredentialCreationOptionsJSON
   const { id, response } = await startRegistration({ optionsJSON }).catch(throwCanceled)
   const { clientDataJSON, attestationObject, transports } = response
   const created = { clientDataJSON, attestationObject, ...(transports && { transports }) }
-  return requestJson('POST', path, { body: { name, response: { id, response: created } } })
+  return answer(app.POST('/app/api/account/passkeys', { body: { name, response: { id, response: created } } }))
 }
 
 /** Browsers do not say why: a closed dialog and a missing passkey are the same error. */

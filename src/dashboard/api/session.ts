@@ -1,40 +1,23 @@
 import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query'
-import { requestJson } from './request.ts'
+import { answer, app } from './client.ts'
+import type { components } from './generated/app.ts'
 
-/** A brand that the person may use. */
-export interface BrandOfSession {
-  readonly id: string
-  readonly name: string
-  readonly slug: string
-}
+/** Who is signed in, and what they may use. */
+export type Session = components['schemas']['Session']
 
 /** An organization that the person is a member of. */
-export interface OrganizationOfSession {
-  readonly id: string
-  readonly name: string
-  readonly plan: string
-  readonly role: 'owner' | 'admin' | 'member'
-  readonly member_id: string
-  readonly permissions: readonly string[]
-  readonly has_api_access: boolean
-  readonly brands: readonly BrandOfSession[]
-}
+export type OrganizationOfSession = Session['organizations'][number]
 
-/** Who is signed in (`GET /app/api/session`). */
-export interface Session {
-  readonly user: { readonly id: string; readonly email: string; readonly name: string }
-  readonly is_operator: boolean
-  /** Must add a passkey or an authenticator before anything else. */
-  readonly needs_factor: boolean
-  readonly is_confirmed: boolean
-  readonly is_localhost: boolean
-  readonly organizations: readonly OrganizationOfSession[]
-}
+/** What a member may be granted. Owners and admins have all. */
+export type Permission = OrganizationOfSession['permissions'][number]
+
+/** A brand that the person may use. */
+export type BrandOfSession = OrganizationOfSession['brands'][number]
 
 /** The session; it refuses with `session_required` when nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: () => requestJson<Session>('GET', '/app/api/session'),
+  queryFn: () => answer(app.GET('/app/api/session')),
   staleTime: 60_000,
 })
 

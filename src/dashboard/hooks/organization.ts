@@ -1,7 +1,13 @@
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { createOrganizationApi, type OrganizationApi } from '../api/client.ts'
-import { type BrandOfSession, type OrganizationOfSession, type Session, useSession } from '../api/session.ts'
+import {
+  type BrandOfSession,
+  type OrganizationOfSession,
+  type Permission,
+  type Session,
+  useSession,
+} from '../api/session.ts'
 
 /** The organization of the URL, as the person who is signed in sees it. */
 export interface OrganizationContext {
@@ -14,7 +20,7 @@ export interface OrganizationContext {
   /** Requests in the organization as a whole, whatever the filter says. */
   readonly wholeApi: OrganizationApi
   /** May the person do what needs this permission: `domains:write`? Owners and admins may all. */
-  readonly may: (permission: string) => boolean
+  readonly may: (permission: Permission) => boolean
 }
 
 /** The organization that the URL names. Only below its route. */

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Account } from '../../api/account.ts'
+import { answer, app } from '../../api/client.ts'
 import { errorOf } from '../../api/errors.ts'
-import { requestJson } from '../../api/request.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { CopyField } from '../../components/actions/CopyField.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
@@ -21,7 +20,7 @@ interface NewAuthenticator {
 export function AuthenticatorForm({ onDone }: { readonly onDone: () => void }) {
   const { data: begun, error } = useQuery({
     queryKey: ['new-authenticator'],
-    queryFn: () => requestJson<NewAuthenticator>('POST', '/app/api/account/authenticator/begin', { body: {} }),
+    queryFn: () => answer(app.POST('/app/api/account/authenticator/begin')),
     // One secret while the dialog is open, another the next time.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -37,8 +36,8 @@ function CodeForm({ begun, onDone }: { readonly begun: NewAuthenticator; readonl
   const codeError = errorOf(error, 'code')
   const add = async () => {
     const body = { secret: begun.secret, code }
-    const addIt = () => requestJson<Account>('POST', '/app/api/account/authenticator', { body })
-    if (await run(addIt, strings.authenticatorAdded)) onDone()
+    if (await run(() => answer(app.POST('/app/api/account/authenticator', { body })), strings.authenticatorAdded))
+      onDone()
   }
   return (
     <form

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Account } from '../../api/account.ts'
-import { requestJson } from '../../api/request.ts'
+import { answer, app } from '../../api/client.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Section } from '../../components/layout/Section.tsx'
 import { ConfirmDialog } from '../../components/overlays/ConfirmDialog.tsx'
@@ -13,9 +13,7 @@ import { useRemoval } from './useRemoval.ts'
 /** The authenticator, whose code goes beside the password. */
 export function AuthenticatorSection({ account }: { readonly account: Account }) {
   const [isOpen, setOpen] = useState(false)
-  const { asked, ask, close, remove } = useRemoval((_: true) =>
-    requestJson('DELETE', '/app/api/account/authenticator', { body: {} }),
-  )
+  const { asked, ask, close, remove } = useRemoval((_: true) => answer(app.DELETE('/app/api/account/authenticator')))
   const { has_authenticator: isSetUp } = account
   return (
     <Section title={strings.authenticator} hint={strings.authenticatorHint}>

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Account, accountQuery } from '../../api/account.ts'
-import { requestJson } from '../../api/request.ts'
+import { answer, app } from '../../api/client.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Notice } from '../../components/feedback/Notice.tsx'
 import { Section } from '../../components/layout/Section.tsx'
@@ -21,7 +21,7 @@ export function BackupCodesSection({ account }: { readonly account: Account }) {
   const left = account.backup_codes_left
   const action = left === 0 ? strings.makeCodes : strings.renewCodes
   const renew = async () => {
-    const made = await requestJson<{ codes: readonly string[] }>('POST', '/app/api/account/backup-codes', { body: {} })
+    const made = await answer(app.POST('/app/api/account/backup-codes'))
     setCodes(made.codes)
     await queryClient.invalidateQueries({ queryKey: accountQuery.queryKey })
   }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { PasskeyOfAccount } from '../../api/account.ts'
+import { answer, app } from '../../api/client.ts'
 import { hasPasskeys } from '../../api/passkeys.ts'
-import { requestJson } from '../../api/request.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Section } from '../../components/layout/Section.tsx'
 import { Table } from '../../components/lists/Table.tsx'
@@ -17,7 +17,7 @@ import { useRemoval } from './useRemoval.ts'
 export function PasskeysSection({ passkeys }: { readonly passkeys: readonly PasskeyOfAccount[] }) {
   const [isAdding, setAdding] = useState(false)
   const { asked, ask, close, remove } = useRemoval((passkey: PasskeyOfAccount) =>
-    requestJson('DELETE', `/app/api/account/passkeys/${passkey.id}`, { body: {} }),
+    answer(app.DELETE('/app/api/account/passkeys/{id}', { params: { path: { id: passkey.id } } })),
   )
   return (
     <Section

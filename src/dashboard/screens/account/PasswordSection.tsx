@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Account } from '../../api/account.ts'
+import { answer, app } from '../../api/client.ts'
 import { errorOf } from '../../api/errors.ts'
-import { requestJson } from '../../api/request.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
@@ -21,24 +21,24 @@ export function PasswordSection({ account }: { readonly account: Account }) {
         {account.has_password ? strings.hasPassword : strings.noPassword}
       </RowsCard>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={action} width="small">
-        <PasswordForm email={account.email} action={action} onDone={() => setOpen(false)} />
+        <NewPasswordForm email={account.email} action={action} onDone={() => setOpen(false)} />
       </Dialog>
     </Section>
   )
 }
 
-interface PasswordFormProps {
+interface NewPasswordFormProps {
   readonly email: string
   readonly action: string
   readonly onDone: () => void
 }
 
-function PasswordForm({ email, action, onDone }: PasswordFormProps) {
+function NewPasswordForm({ email, action, onDone }: NewPasswordFormProps) {
   const [password, setPassword] = useState('')
   const { isBusy, error, run } = useAccountChange()
   const passwordError = errorOf(error, 'password')
   const save = async () => {
-    const set = () => requestJson<Account>('POST', '/app/api/account/password', { body: { password } })
+    const set = () => answer(app.POST('/app/api/account/password', { body: { password } }))
     if (await run(set, strings.passwordSaved)) onDone()
   }
   return (

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Account } from '../../api/account.ts'
+import { answer, app } from '../../api/client.ts'
 import { errorOf } from '../../api/errors.ts'
-import { requestJson } from '../../api/request.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
@@ -21,7 +21,7 @@ export function ProfileSection({ account }: { readonly account: Account }) {
           className="flex flex-col gap-4"
           onSubmit={event => {
             event.preventDefault()
-            void run(() => requestJson('PATCH', '/app/api/account', { body: { name } }), strings.saved)
+            void run(() => answer(app.PATCH('/app/api/account', { body: { name } })), strings.saved)
           }}
         >
           <TextInput label={strings.email} value={account.email} readOnly onValue={() => undefined} />

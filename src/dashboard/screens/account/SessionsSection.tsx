@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { accountQuery, type SessionOfAccount } from '../../api/account.ts'
-import { requestJson } from '../../api/request.ts'
+import { answer, app } from '../../api/client.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { Section } from '../../components/layout/Section.tsx'
@@ -21,15 +21,14 @@ export function SessionsSection({ sessions }: { readonly sessions: readonly Sess
   const reload = () => queryClient.invalidateQueries({ queryKey: accountQuery.queryKey })
   const end = async () => {
     if (!asked) return
-    await requestJson('DELETE', `/app/api/account/sessions/${asked.id}`, { body: {} })
+    await answer(app.DELETE('/app/api/account/sessions/{id}', { params: { path: { id: asked.id } } }))
     showToast(strings.sessionEnded)
     await reload()
   }
   const endOthers = async () => {
     setError(null)
     try {
-      const path = '/app/api/account/sessions/end-others'
-      const { ended } = await requestJson<{ ended: number }>('POST', path, { body: {} })
+      const { ended } = await answer(app.POST('/app/api/account/sessions/end-others'))
       showToast(strings.othersEnded(ended))
       await reload()
     } catch (thrown) {

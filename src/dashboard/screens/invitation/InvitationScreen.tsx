@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { requestJson } from '../../api/request.ts'
-import { type Session, sessionQuery, takeSession } from '../../api/session.ts'
+import { answer, app } from '../../api/client.ts'
+import { sessionQuery, takeSession } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { LinkButton } from '../../components/actions/LinkButton.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
@@ -14,7 +14,7 @@ import { Time } from '../../components/text/Time.tsx'
 import { useLinkToken } from '../../hooks/link-token.ts'
 import { CenteredPage } from '../../shell/pages/CenteredPage.tsx'
 import { SignInForm } from '../sign-in/SignInForm.tsx'
-import type { Invitation } from './invitation.ts'
+import type { OpenInvitation } from './invitation.ts'
 import { JoinForm } from './JoinForm.tsx'
 import { invitationStrings as strings } from './strings.ts'
 
@@ -23,7 +23,7 @@ export function InvitationScreen() {
   const token = useLinkToken()
   const { data: invitation, error } = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => requestJson<Invitation>('POST', '/app/api/invitations/look', { body: { token } }),
+    queryFn: () => answer(app.POST('/app/api/invitations/look', { body: { token } })),
     enabled: token !== '',
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -66,7 +66,7 @@ export function InvitationScreen() {
   )
 }
 
-function Accept({ token, invitation }: { readonly token: string; readonly invitation: Invitation }) {
+function Accept({ token, invitation }: { readonly token: string; readonly invitation: OpenInvitation }) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const { data: session, isPending } = useQuery({ ...sessionQuery, retry: false })
@@ -77,7 +77,7 @@ function Accept({ token, invitation }: { readonly token: string; readonly invita
     setBusy(true)
     setError(null)
     try {
-      takeSession(queryClient, await requestJson<Session>('POST', '/app/api/invitations/accept', { body: { token } }))
+      takeSession(queryClient, await answer(app.POST('/app/api/invitations/accept', { body: { token } })))
       await navigate({ to: '/', replace: true })
     } catch (thrown) {
       setError(thrown)

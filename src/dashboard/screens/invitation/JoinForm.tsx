@@ -1,18 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { answer, app } from '../../api/client.ts'
 import { errorOf } from '../../api/errors.ts'
-import { requestJson } from '../../api/request.ts'
-import { type Session, takeSession } from '../../api/session.ts'
+import { takeSession } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
-import type { Invitation } from './invitation.ts'
+import type { OpenInvitation } from './invitation.ts'
 import { invitationStrings as strings } from './strings.ts'
 
 interface JoinFormProps {
   readonly token: string
-  readonly invitation: Pick<Invitation, 'email'>
+  readonly invitation: Pick<OpenInvitation, 'email'>
   /** The person has an account here. */
   readonly onKnown: () => void
 }
@@ -31,7 +31,7 @@ export function JoinForm({ token, invitation, onKnown }: JoinFormProps) {
     setError(null)
     try {
       const body = { token, name, ...(!isBound && { email }) }
-      takeSession(queryClient, await requestJson<Session>('POST', '/app/api/invitations/join', { body }))
+      takeSession(queryClient, await answer(app.POST('/app/api/invitations/join', { body })))
       await navigate({ to: '/account', replace: true })
     } catch (thrown) {
       setError(thrown)

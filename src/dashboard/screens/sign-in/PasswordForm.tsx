@@ -1,6 +1,6 @@
 import { useState } from 'react'
+import { answer, app } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { requestJson } from '../../api/request.ts'
 import type { Session } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
@@ -27,7 +27,7 @@ export function PasswordForm({ email: knownEmail, onSignedIn }: PasswordFormProp
     setError(null)
     try {
       const body = { email, password, ...(codeWanted !== null && { code }) }
-      onSignedIn(await requestJson<Session>('POST', '/app/api/sign-in', { body }))
+      onSignedIn(await answer(app.POST('/app/api/sign-in', { body })))
     } catch (thrown) {
       if (thrown instanceof ApiError && thrown.reason === 'code_required') setCodeWanted(thrown.message)
       else setError(thrown)

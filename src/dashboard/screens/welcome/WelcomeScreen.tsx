@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { requestJson } from '../../api/request.ts'
-import { type Session, takeSession } from '../../api/session.ts'
+import { answer, app } from '../../api/client.ts'
+import type { components } from '../../api/generated/app.ts'
+import { takeSession } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { LinkButton } from '../../components/actions/LinkButton.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
@@ -13,21 +14,14 @@ import { CenteredPage } from '../../shell/pages/CenteredPage.tsx'
 import { SignInForm } from '../sign-in/SignInForm.tsx'
 import { welcomeStrings as strings } from './strings.ts'
 
-/** Whom the link signs in (`POST /app/api/welcome/look`). */
-interface Welcome {
-  readonly email: string
-  readonly name: string
-  readonly organization: { readonly name: string } | null
-  readonly has_account: boolean
-  readonly must_sign_in: boolean
-}
+type Welcome = components['schemas']['Welcome']
 
 /** `/app/welcome#<token>`: the first sign-in, and the way back for whoever has lost every factor. */
 export function WelcomeScreen() {
   const token = useLinkToken()
   const { data: welcome, error } = useQuery({
     queryKey: ['welcome', token],
-    queryFn: () => requestJson<Welcome>('POST', '/app/api/welcome/look', { body: { token } }),
+    queryFn: () => answer(app.POST('/app/api/welcome/look', { body: { token } })),
     enabled: token !== '',
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -70,7 +64,7 @@ function TakeLink({ token, welcome }: { readonly token: string; readonly welcome
     setError(null)
     try {
       const body = { token, ...(!hasAccount && { name }) }
-      takeSession(queryClient, await requestJson<Session>('POST', '/app/api/welcome', { body }))
+      takeSession(queryClient, await answer(app.POST('/app/api/welcome', { body })))
       // To the passkey or password, which whoever comes by a link does not have, or has lost.
       await navigate({ to: welcome.must_sign_in ? '/' : '/account', replace: true })
     } catch (thrown) {

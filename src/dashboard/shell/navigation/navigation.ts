@@ -1,6 +1,6 @@
 import type { LucideIcon } from 'lucide-react'
 import { Ban, Globe, Inbox, KeyRound, LayoutTemplate, Mail, ScrollText, Send, Settings, Sun, Users } from 'lucide-react'
-import type { OrganizationOfSession } from '../../api/session.ts'
+import type { OrganizationOfSession, Permission } from '../../api/session.ts'
 import { navigationStrings as strings } from './navigation-strings.ts'
 
 /** A screen in the navigation. */
@@ -22,7 +22,7 @@ export interface NavigationGroup {
 }
 
 /** Has the member this permission? Owners and admins have all. */
-function has(permission: string) {
+function has(permission: Permission) {
   return ({ role, permissions }: OrganizationOfSession) => role !== 'member' || permissions.includes(permission)
 }
 

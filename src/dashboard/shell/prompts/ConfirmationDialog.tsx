@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Account, accountQuery } from '../../api/account.ts'
+import { answer, app } from '../../api/client.ts'
 import { confirmWithPasskey, hasPasskeys, PasskeyCanceledError } from '../../api/passkeys.ts'
-import { requestJson } from '../../api/request.ts'
 import { type Session, takeSession, useSession } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Notice } from '../../components/feedback/Notice.tsx'
@@ -14,11 +14,7 @@ import { OrLine } from '../../screens/sign-in/OrLine.tsx'
 import { PasskeyButton } from '../../screens/sign-in/PasskeyButton.tsx'
 import { signInStrings } from '../../screens/sign-in/strings.ts'
 import { strings } from '../strings.ts'
-
-interface PromptDialogProps {
-  /** Done, or given up: then what waited for it fails with the server's refusal. */
-  readonly onAnswer: (isDone: boolean) => void
-}
+import type { PromptDialogProps } from './prompt-dialog.ts'
 
 /** Presents a factor once more (step-up): a passkey, a code, or the password of whoever has neither. */
 export function ConfirmationDialog({ onAnswer }: PromptDialogProps) {
@@ -58,7 +54,7 @@ function Factors({ account, onDone }: { readonly account: Account; readonly onDo
       {isTyped && (
         <TypedFactor
           isCode={isCodeWanted}
-          onSubmit={body => present(() => requestJson<Session>('POST', '/app/api/confirm', { body }))}
+          onSubmit={body => present(() => answer(app.POST('/app/api/confirm', { body })))}
         />
       )}
       {error !== null && (

@@ -4,11 +4,7 @@ import { type Session, sessionQuery } from '../../api/session.ts'
 import { Dialog } from '../../components/overlays/Dialog.tsx'
 import { SignInForm } from '../../screens/sign-in/SignInForm.tsx'
 import { strings } from '../strings.ts'
-
-interface PromptDialogProps {
-  /** Done, or given up: then what waited for it fails with the server's refusal. */
-  readonly onAnswer: (isDone: boolean) => void
-}
+import type { PromptDialogProps } from './prompt-dialog.ts'
 
 /** Signs in again where one is, so that the form behind it keeps what was typed. */
 export function SignInDialog({ onAnswer }: PromptDialogProps) {
