@@ -8,7 +8,7 @@ import { type MessageChange, updateMessages } from '../messages/table.ts'
 import { countMatchingMessages, type MessageFilter, selectMatchingIds, selectUnreadByFolder } from './table.ts'
 
 /** Counts go so far; what is more is shown as "10,000+". */
-export const maxCount = 10_000
+const maxCount = 10_000
 
 /** A number that is exact up to {@link maxCount}. */
 export interface CappedCount {

@@ -28,11 +28,11 @@ export const mailStrings = {
   searchHelpNote:
     'Case and accents do not matter. Subject, names, addresses, text and names of attachments are searched; in all folders but trash and quarantine, unless you search in one of these.',
   searchNothing: 'Add a word to look for: what only excludes finds nothing.',
-  searchTooLong: (most: number) => `A search has at most ${most} characters.`,
   found: (count: number) => (count === 1 ? '1 message found' : `${whole.format(count)} messages found`),
   foundMost: (count: number) => `The newest ${whole.format(count)} are shown. Add words to find older ones.`,
-  withAll: 'with',
-  without: 'without',
+  withAll: (parts: readonly string[]) => `with ${parts.join(', ')}`,
+  without: (parts: readonly string[]) => `without ${parts.join(', ')}`,
+  phrase: (words: string) => `“${words}”`,
   nothingFound: 'Nothing found',
   nothingFoundHint: 'No message has all of these words. Mail is found a few seconds after it came.',
 
@@ -90,7 +90,6 @@ export const mailStrings = {
   verbs: { archive: 'Archive', inbox: 'Move', spam: 'Move', trash: 'Delete', quarantine: 'Move', read: 'Mark' },
 
   keys: 'Mail',
-  keyOpen: 'Next and previous message',
   keyNext: 'Next message',
   keyPrevious: 'Previous message',
   keyBack: 'Back to the list',
@@ -162,7 +161,6 @@ export const mailStrings = {
   goesTo: 'Goes to',
   goesCopy: 'With a copy to',
   sentFrom: 'From',
-  quoted: 'The message is quoted below.',
   notQuoted: 'The message is not quoted, because it is infected or not scanned.',
   forwardNote: 'Its text goes along; its attachments do not.',
   quote: 'Quote the message',
@@ -185,7 +183,6 @@ export const mailStrings = {
   localPart: 'Name before the @',
   domain: 'Domain',
   displayName: 'Your name, as recipients see it',
-  addRecipients: 'Add addresses',
   removeRecipient: (text: string) => `Remove ${text}`,
   invalidRecipient: 'not an address',
   showCopies: 'Cc and Bcc',
@@ -213,7 +210,7 @@ export const mailStrings = {
   goesOut: 'It goes out in 10 seconds.',
   scheduled: (at: string) => `Scheduled for ${at}.`,
   canceled: 'Not sent. It is a draft again.',
-  notSent: 'Not sent.',
+  canceledReply: 'Not sent. Answer again: your text is still there.',
   schedule: {
     hour: 'In one hour',
     tomorrow: 'Tomorrow at 8:00',

@@ -167,12 +167,10 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
         const { id } = await draftStore(wholeApi).create(sent)
         return navigate({ to: '/$organization/drafts/$draft', params: { ...params, draft: id }, search: true })
       }
-      showSent(
-        api,
-        accepted.id,
-        at === null ? strings.goesOut : strings.scheduled(formatSchedule(at)),
-        () => void reopen(),
-      )
+      showSent(api, accepted.id, at === null ? strings.goesOut : strings.scheduled(formatSchedule(at)), {
+        canceledText: strings.canceled,
+        onCanceled: () => void reopen(),
+      })
       leave()
     } catch (thrown) {
       setError(thrown)

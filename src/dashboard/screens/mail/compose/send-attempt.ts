@@ -18,7 +18,7 @@ export interface OnceSender {
 }
 
 /** How long a send can be taken back, in milliseconds: so far ahead it is scheduled. */
-export const undoMs = 10_000
+const undoMs = 10_000
 
 /**
  * When the server does not answer, nobody knows whether it took the email. So the next try carries the same key, and the

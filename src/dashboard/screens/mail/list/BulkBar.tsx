@@ -91,13 +91,7 @@ function ActButtons({
 }
 
 /** Where messages can be moved from here. What is in quarantine is released by an operator. */
-export function MoveMenu({
-  folder,
-  onMove,
-}: {
-  readonly folder: FolderName
-  readonly onMove: (to: FolderName) => void
-}) {
+function MoveMenu({ folder, onMove }: { readonly folder: FolderName; readonly onMove: (to: FolderName) => void }) {
   if (folder === 'quarantine') return null
   return (
     <Menu

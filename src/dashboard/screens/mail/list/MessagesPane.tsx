@@ -7,17 +7,19 @@ import { SkeletonRows } from '../../../components/feedback/Skeleton.tsx'
 import { PageHeader } from '../../../components/layout/PageHeader.tsx'
 import { KeyboardList } from '../../../components/lists/KeyboardList.tsx'
 import { LoadMore } from '../../../components/lists/LoadMore.tsx'
+import { SafeText } from '../../../components/text/SafeText.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useShortcuts } from '../../../hooks/shortcuts.ts'
 import type { InboxItem } from '../api/mail-api.ts'
-import { mailStrings as strings } from '../strings.ts'
+import { type FolderName, mailStrings as strings } from '../strings.ts'
 import type { Act } from './acts.ts'
 import { BulkBar } from './BulkBar.tsx'
 import { MailEmpty } from './MailEmpty.tsx'
 import { MessageRow } from './MessageRow.tsx'
 import { useMailList } from './mail-list-context.ts'
 import { mostFound } from './message-source.ts'
-import { idsBetween } from './snapshot.ts'
+import { explainSearch } from './search-syntax.ts'
+import { idsBetween, nextAfter } from './snapshot.ts'
 
 /** The list of messages, with what can be done to those that are ticked. */
 export function MessagesPane({ openId }: { readonly openId: string | undefined }) {
@@ -59,8 +61,9 @@ export function MessagesPane({ openId }: { readonly openId: string | undefined }
         <h2 className="sr-only">{title}</h2>
       )}
       {isSearch && rows && rows.length > 0 && (
-        <p className="mb-2 text-sm text-muted" role="status">
-          {rows.length >= mostFound ? strings.foundMost(mostFound) : strings.found(rows.length)}
+        <p className="mb-2 text-sm break-words text-muted" role="status">
+          {rows.length >= mostFound ? strings.foundMost(mostFound) : strings.found(rows.length)}{' '}
+          <SafeText text={searchInWords(source.search)} />
         </p>
       )}
       {mayWrite && rows && rows.length > 0 && <BulkBar targets={targets} rows={rows} onTick={setTicked} onAct={act} />}
@@ -95,6 +98,13 @@ export function MessagesPane({ openId }: { readonly openId: string | undefined }
   )
 }
 
+/** How the search was understood: with these words and phrases, without those. */
+function searchInWords(search: string): string {
+  const { words, phrases, without } = explainSearch(search)
+  const required = [...words, ...phrases.map(strings.phrase)]
+  return [strings.withAll(required), ...(without.length > 0 ? [strings.without(without)] : [])].join(', ')
+}
+
 function NothingFound() {
   return (
     <EmptyState icon={<SearchX />} title={strings.nothingFound}>
@@ -123,14 +133,22 @@ function useListKeys({ rows, targets, isReading, mayWrite, act, tick }: ListKeys
     const row = focused()
     return targets.length > 0 ? targets : row ? [row] : []
   }
+  const move = (folder: FolderName) => {
+    const moved = meant()
+    const next = nextAfter(rows, new Set(moved.map(row => row.id)))
+    act({ kind: 'move', folder }, moved)
+    // The row that takes its place has the focus, so that one can go on.
+    if (next !== null)
+      requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-open][href*="/m/${next}"]`)?.focus())
+  }
   const tickFocused = () => {
     const row = focused()
     if (row) tick(row.id, false)
   }
   const keys = [
     { key: 'x', label: strings.keySelect, run: () => tickFocused() },
-    { key: 'e', label: strings.archive, run: () => act({ kind: 'move', folder: 'archive' }, meant()) },
-    { key: '#', label: strings.trash, run: () => act({ kind: 'move', folder: 'trash' }, meant()) },
+    { key: 'e', label: strings.archive, run: () => move('archive') },
+    { key: '#', label: strings.trash, run: () => move('trash') },
     {
       key: 's',
       label: strings.star,

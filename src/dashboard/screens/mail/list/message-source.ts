@@ -21,7 +21,7 @@ export const pageSize = 50
 export const mostFound = 200
 
 /** Trash and quarantine are searched only when one is in them; in the others, all folders are. */
-export function searchedFolder(folder: FolderName): FolderName | undefined {
+function searchedFolder(folder: FolderName): FolderName | undefined {
   return folder === 'trash' || folder === 'quarantine' ? folder : undefined
 }
 

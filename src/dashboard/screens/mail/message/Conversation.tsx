@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowDownLeft, ArrowUpRight } from 'lucide-react'
+import { TextLink } from '../../../components/actions/TextLink.tsx'
 import { classes } from '../../../components/classes.ts'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Time } from '../../../components/text/Time.tsx'
@@ -11,17 +12,30 @@ import { mailStrings as strings } from '../strings.ts'
 
 /** What else was received and sent in the conversation of a message, in order. */
 export function Conversation({ message }: { readonly message: InboundMessage }) {
-  const { api } = useOrganization()
+  const { api, organization } = useOrganization()
   const { data } = useQuery({
     queryKey: ['messages', 'thread', message.thread_id],
     queryFn: () => mailApi(api).thread(message.thread_id),
   })
   if (!data || data.data.length < 2) return null
+  const { in_reply_to_email_id: repliedTo } = message
   return (
     <section aria-labelledby="conversation" className="mt-4">
       <h2 id="conversation" className="mb-1.5 text-sm font-medium text-muted">
         {strings.thread(data.data.length)}
       </h2>
+      {repliedTo !== null && (
+        <p className="mb-1.5 text-sm text-muted">
+          {strings.repliedTo}{' '}
+          <TextLink
+            to="/$organization/sent/$email"
+            params={{ organization: organization.id, email: repliedTo }}
+            search={keepBrand}
+          >
+            {strings.showSent}
+          </TextLink>
+        </p>
+      )}
       {data.has_more && <p className="mb-1.5 text-xs text-faint">{strings.threadMore}</p>}
       <ol className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
         {data.data.map(item => (

@@ -36,18 +36,25 @@ export function ReplyPanel({ message, kind, onClose }: ReplyPanelProps) {
     queryKey: ['reply-preview', message.id],
     queryFn: () => mailApi(api).replyPreview(message.id),
   })
-  const refusal = kind === 'forward' ? preview?.forward_refusal : preview?.reply_refusal
+  const refusal = preview && refusalOf(kind, preview)
   return (
     <section aria-label={headings[kind]} className="mt-4 rounded-lg border border-line-strong bg-surface p-4 sm:px-5">
       <h2 className="mb-2 text-base font-semibold">{headings[kind]}</h2>
       {error && <Refusal error={error} />}
       {!preview && !error && <Skeleton className="h-24 w-full" />}
       {preview && refusal && (
-        <Notice tone="warn" title={refusal.message} action={<Button onClick={onClose}>{strings.discard}</Button>} />
+        <Notice tone="warn" title={refusal} action={<Button onClick={onClose}>{strings.discard}</Button>} />
       )}
       {preview && !refusal && <ReplyForm message={message} kind={kind} onClose={onClose} preview={preview} />}
     </section>
   )
+}
+
+/** Why it cannot be sent; null: it can. */
+function refusalOf(kind: ReplyKind, preview: ReplyPreview): string | null {
+  if (kind === 'forward') return preview.forward_refusal?.message ?? null
+  const { to } = kind === 'reply' ? preview.reply : preview.reply_all
+  return preview.reply_refusal?.message ?? (to.length === 0 ? strings.nobody : null)
 }
 
 function ReplyForm({ message, kind, onClose, preview }: ReplyPanelProps & { readonly preview: ReplyPreview }) {
@@ -94,7 +101,10 @@ function ReplyForm({ message, kind, onClose, preview }: ReplyPanelProps & { read
       void queryClient.invalidateQueries({ queryKey: ['messages', 'thread'] })
       onClose()
       const text = at === null ? strings.goesOut : strings.scheduled(formatSchedule(at))
-      showSent(api, accepted.id, text, () => keepText(localStorage, keptName, fields, Date.now()))
+      showSent(api, accepted.id, text, {
+        canceledText: strings.canceledReply,
+        onCanceled: () => keepText(localStorage, keptName, fields, Date.now()),
+      })
     } catch (thrown) {
       setError(thrown)
     } finally {

@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import { answer } from '../../../../api/client.ts'
 import { TextLink } from '../../../../components/actions/TextLink.tsx'
 import { Notice } from '../../../../components/feedback/Notice.tsx'
+import { Refusal } from '../../../../components/feedback/Refusal.tsx'
 import { useOrganization } from '../../../../hooks/organization.ts'
 import { mailStrings as strings } from '../../strings.ts'
 import { fromText, readFrom } from './from.ts'
@@ -17,7 +18,7 @@ interface FromFieldProps {
 /** The sender: a name, and an address at one of the domains that may send. */
 export function FromField({ value, onValue, error }: FromFieldProps) {
   const { api, organization, session } = useOrganization()
-  const { data } = useQuery({
+  const { data, error: refusal } = useQuery({
     queryKey: ['domains', 'ready', api.organizationId, api.brandId],
     queryFn: () => answer(api.v1.GET('/v1/domains')),
   })
@@ -35,6 +36,7 @@ export function FromField({ value, onValue, error }: FromFieldProps) {
     onValue(next)
     localStorage.setItem(lastFromKey(organization.id), next)
   }
+  if (refusal) return <Refusal error={refusal} />
   if (ready?.length === 0)
     return (
       <div className="py-2">

@@ -6,8 +6,8 @@ export interface OutgoingFile {
   readonly content_type?: string
 }
 
-export const mostFiles = 20
-export const mostFileBytes = 10 * 1024 * 1024
+const mostFiles = 20
+const mostFileBytes = 10 * 1024 * 1024
 
 /** Why these cannot all be attached; null: they can. */
 export function fileProblem(files: readonly { readonly size: number }[]): 'count' | 'size' | null {
