@@ -32,6 +32,7 @@ test('./mailroom --help prints the list of the definitions, without Bun', () => 
   expect(Bun.spawnSync([join(projectRoot, 'mailroom')], bare).stdout.toString()).toBe(help)
 })
 
+// Each is a process of its own.
 test('each command has its own --help, which names all its options', async () => {
   for (const [name, group] of commands) {
     const help = await mailroom(name, '--help')
@@ -43,7 +44,7 @@ test('each command has its own --help, which names all its options', async () =>
       for (const [option] of command.usage.join().matchAll(/--[a-z-]+/g)) expect(command.help).toContain(option)
     }
   }
-})
+}, 240_000)
 
 test('prints its version', async () => {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'))
