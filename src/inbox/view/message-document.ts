@@ -18,7 +18,8 @@ export interface MessageDocument {
 const style = `
 :root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}
 body{margin:0;padding:16px;overflow-wrap:anywhere}
-main.html{color-scheme:light;background:#fff;color:#111;padding:16px;margin:-16px;min-height:calc(100vh - 32px)}
+main.html{color-scheme:light;background:#fff;color:#111;padding:16px;margin:0 -16px -16px;min-height:calc(100vh - 32px)}
+main.html:first-child{margin-top:-16px}
 main.html.dark{color-scheme:light dark;background:Canvas;color:CanvasText}
 main img{max-width:100%}
 pre{font:inherit;white-space:pre-wrap;margin:0;unicode-bidi:plaintext}
