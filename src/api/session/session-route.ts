@@ -47,10 +47,12 @@ export function sessionApi(name: string) {
 }
 
 /** The refusals of a route that needs a session. */
-export const sessionRefusals = ['session_required', 'factor_required', 'confirmation_required'] as const
-
-/** The further refusals of a route for operators. */
-export const operatorRefusals = ['operator_required'] as const
+export const sessionRefusals = [
+  'session_required',
+  'factor_required',
+  'confirmation_required',
+  'operator_required',
+] as const
 
 /** @throws Refusal `session_required`, `confirmation_required` */
 export function requireSession({ session }: Pick<SessionContext, 'session'>, proof: SessionProof): Session {

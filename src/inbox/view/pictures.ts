@@ -7,8 +7,8 @@ export interface InlinePicture {
 }
 
 /** Shown in one message: pictures, and their bytes in all. */
-export const maxPictures = 30
-export const maxPictureBytes = 4 * 1024 * 1024
+const maxPictures = 30
+const maxPictureBytes = 4 * 1024 * 1024
 
 /** Formats that browsers show and that cannot hold scripts. */
 const shownTypes: ReadonlySet<string> = new Set(['image/avif', 'image/gif', 'image/jpeg', 'image/png', 'image/webp'])

@@ -24,9 +24,9 @@ import { openMemoryBudget } from './limits/memory-budget.ts'
 import { openRateLimiter, rateLimited } from './limits/rate-limiter.ts'
 import { newPendingRequest, type PendingRequest, readOnlyCaller, withoutBody } from './pending-request.ts'
 import { clientRequestId, requestLogRow } from './request-log-row.ts'
-import type { RequestTarget } from './request-target.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
 import { countResponse, knownMethod } from './response-metrics.ts'
+import type { RequestTarget } from './routing/request-target.ts'
 
 /** What the request pipeline depends on. */
 export interface RequestPipelineDeps {

@@ -1,8 +1,5 @@
 import { refuse } from '../../../base/refusal.ts'
 
-/** The refusals of {@link requireSameOrigin}. */
-export const crossSiteRefusals = ['cross_site_request'] as const
-
 /**
  * Refuses a request that changes something and was not made by a page of ours. Browsers say who made a request in
  * Sec-Fetch-Site, older ones in Origin alone; a page cannot change either.

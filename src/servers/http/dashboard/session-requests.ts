@@ -99,9 +99,6 @@ export function openSessionRequests(deps: SessionRequestDeps): AdmitSession {
   }
 }
 
-/** The refusals of a request of the dashboard with an API key. */
-export const apiKeyRefusals = ['session_required'] as const
-
 function requireNoApiKey(headers: Headers): void {
   if (headers.has('authorization'))
     throw refuse('session_required', {

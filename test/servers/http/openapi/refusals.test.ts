@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { Glob } from 'bun'
+import { dirname, join } from 'node:path'
 import { type RefusalCode, refusalCodes } from '../../../../src/base/refusal.ts'
 import { projectRoot } from '../../../harness/cli.ts'
 import { apiOperations } from '../../../harness/openapi-document.ts'
@@ -17,17 +16,31 @@ const undescribed: Readonly<Record<string, string>> = {
   'src/accounts/keys/member-keys.ts': 'the operator’s command creates these keys',
   'src/domains/dkim/rotation.ts': 'a background job and the operator’s command rotate keys',
   'src/sending/reports/routes.ts': 'providers call these routes',
-  'src/servers/http/dashboard/static-files.ts': 'no operation has the path',
   'src/servers/http/error-classification.ts': 'no operation has the path',
   'src/servers/mcp/call-tool.ts': 'a tool’s refusal is in its result',
 }
 /** May end every operation, or every list with a cursor, so that no function declares them again. */
 const ofEveryOperation: readonly RefusalCode[] = ['invalid_request', 'invalid_cursor', 'internal_error', 'unavailable']
 
-const files = [...new Glob('src/**/*.ts').scanSync(projectRoot)]
-  .filter(file => !file.endsWith('.test.ts') && !(file in undescribed))
-  .sort()
 const sourceOf = (file: string) => readFileSync(join(projectRoot, file), 'utf8')
+
+/** Where the API's routes are joined, and what serves them. */
+const roots = ['src/app/http-features.ts', 'src/servers/http/server.ts']
+/** The description of the dashboard's own routes is for the types of its pages, which know one error for all. */
+const dashboard = 'src/servers/http/dashboard/'
+
+/** The files that run for requests to the API: `roots`, and what they import, but for types. */
+function filesOfTheApi(): readonly string[] {
+  const found = new Set(roots)
+  for (const file of found)
+    for (const [, path = ''] of sourceOf(file).matchAll(/(?<!import type [^\n]*)\bfrom '(\.[^']+\.ts)'/g)) {
+      const imported = join(dirname(file), path)
+      if (!imported.startsWith(dashboard)) found.add(imported)
+    }
+  return [...found].filter(file => !(file in undescribed)).sort()
+}
+
+const files = filesOfTheApi()
 
 const refusing = files.flatMap(file => {
   const codes = Array.from(sourceOf(file).matchAll(/\brefuse\(\s*'(\w+)'/g), ([, code = '']) => code as RefusalCode)

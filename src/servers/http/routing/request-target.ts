@@ -1,4 +1,4 @@
-import type { MembershipRequest } from '../../accounts/sessions/member.ts'
+import type { MembershipRequest } from '../../../accounts/sessions/member.ts'
 
 /**
  * Who a path is for: clients with an API key (`/v1`), signed-in members on the same routes (`/app/api/v1`), visitors of the
