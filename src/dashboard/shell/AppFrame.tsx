@@ -10,7 +10,9 @@ import { strings } from './strings.ts'
 import { TopBar } from './top-bar/TopBar.tsx'
 import { useHeadingFocus } from './useHeadingFocus.ts'
 
-const CommandPalette = lazy(() => import('./CommandPalette.tsx').then(module => ({ default: module.CommandPalette })))
+const CommandPalette = lazy(() =>
+  import('./palette/CommandPalette.tsx').then(module => ({ default: module.CommandPalette })),
+)
 
 interface AppFrameProps {
   readonly navigation: readonly NavigationGroup[]
@@ -50,7 +52,11 @@ export function AppFrame({ navigation, status }: AppFrameProps) {
       <HelpDialog isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
       {isPaletteOpen && (
         <Suspense>
-          <CommandPalette onClose={() => setPaletteOpen(false)} navigation={navigation} />
+          <CommandPalette
+            onClose={() => setPaletteOpen(false)}
+            onHelp={() => setHelpOpen(true)}
+            navigation={navigation}
+          />
         </Suspense>
       )}
     </div>

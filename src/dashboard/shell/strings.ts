@@ -37,6 +37,8 @@ export const strings = {
   noCommand: 'No screen or command has this name.',
   screens: 'Screens',
   actions: 'Actions',
+  writeEmail: 'Write an email',
+  addDomain: 'Add a domain',
   confirmTitle: 'Confirm that it is you',
   confirmHint: 'This needs a factor from the last ten minutes. What you were doing goes on after it.',
   confirm: 'Confirm',

@@ -17,6 +17,7 @@ export function DomainSecurity({ domain, queries: { security } }: DomainSecurity
   return (
     <Section title={strings.facts}>
       <KeyValues
+        isStacked
         items={[
           ...keys.map(
             ({ selector, state, created_at }) =>

@@ -56,7 +56,7 @@ export const organizationNavigation: readonly NavigationGroup[] = [
         to: '/$organization/mailboxes',
         label: strings.mailboxes,
         icon: Inbox,
-        key: 'b',
+        key: 'm',
         isFor: has('inbox:read'),
       },
       {

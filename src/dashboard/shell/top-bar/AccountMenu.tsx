@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { Keyboard, LogOut, Monitor, Moon, Sun, UserCog } from 'lucide-react'
-import { requestJson } from '../../api/request.ts'
 import { useSession } from '../../api/session.ts'
 import { Menu, MenuItem, MenuLabel, MenuLink, MenuSeparator } from '../../components/overlays/Menu.tsx'
 import { Avatar } from '../../components/text/Avatar.tsx'
 import { type Theme, useTheme } from '../../hooks/theme.ts'
 import { strings } from '../strings.ts'
+import { signOut } from './sign-out.ts'
 
 const themes: readonly (readonly [Theme, typeof Sun])[] = [
   ['system', Monitor],
@@ -18,11 +18,6 @@ export function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
   const { user } = useSession()
   const [theme, chooseTheme] = useTheme()
   const name = user.name || user.email
-  const signOut = async () => {
-    await requestJson('POST', '/app/api/sign-out', { body: {} })
-    // Loaded anew: nothing of the person stays in this page's memory.
-    location.assign('/app/sign-in')
-  }
   return (
     <Menu
       button={
