@@ -12,7 +12,7 @@ import {
   Sun,
   UserCog,
 } from 'lucide-react'
-import { useSession } from '../../api/session.ts'
+import { type Permission, useSession } from '../../api/session.ts'
 import { useTheme } from '../../hooks/theme.ts'
 import type { NavigationGroup } from '../navigation/navigation.ts'
 import { keepBrand } from '../navigation/useGoShortcuts.ts'
@@ -57,7 +57,8 @@ function useActions(): readonly Command[] {
   const { organization: id } = useParams({ strict: false })
   const organization = organizations.find(candidate => candidate.id === id)
   if (!organization) return []
-  const may = (permission: string) => organization.role !== 'member' || organization.permissions.includes(permission)
+  const may = (permission: Permission) =>
+    organization.role !== 'member' || organization.permissions.includes(permission)
   const params = { organization: organization.id }
   const group = strings.actions
   return [
