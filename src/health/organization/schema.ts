@@ -40,7 +40,6 @@ const hourSchema = t.Object(
   },
   { title: 'HourlyCount' },
 )
-export type HourlyCount = typeof hourSchema.static
 
 const statusCountSchema = t.Object({ status: oneOf(emailStatuses), ...boundedCount }, { title: 'StatusCount' })
 export type StatusCount = typeof statusCountSchema.static
