@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { dayMs, plusMs, systemClock } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
 import { until } from '../../harness/until.ts'
@@ -107,6 +108,25 @@ test(
     await page.getByText('The email was canceled.').waitFor()
     await until(async () => (await rungsOf('later@x.example')).includes('harmless'), { what: 'the ladder says so' })
     expect(await page.getByRole('button', { name: 'Cancel sending' }).count()).toBe(0)
+  },
+  timeoutMs,
+)
+
+test(
+  'after a day without a report the step says that nobody told us, and why',
+  async () => {
+    const id = await send({ to: 'silent@x.example' })
+    await until(async () => (await dashboard.mailroom.api('GET', `/v1/emails/${id}`)).json.status === 'sent', {
+      what: 'the sandbox took it',
+    })
+    await dashboard.mailroom.database.db
+      .updateTable('email_recipients')
+      .set({ updated_at: plusMs(systemClock.now(), -2 * dayMs) })
+      .where('email_id', '=', id as Id<'eml'>)
+      .execute()
+    await owner.open(`/sent/${id}`)
+    await owner.page.getByText('Unconfirmed: nobody told us. This relay reports').waitFor()
+    expect(await rungsOf('silent@x.example')).toEqual(['proven', 'proven', 'unconfirmed', 'open'])
   },
   timeoutMs,
 )
