@@ -35,7 +35,7 @@ function EventRow({ event }: { readonly event: RecentEvent }) {
   const path = event.kind === 'email' ? 'sent' : 'mail/m'
   const href = `/app/${organization.id}/${path}/${event.subject_id}`
   return (
-    <li className="relative grid grid-cols-[6.5rem_minmax(0,1fr)_auto] items-baseline gap-3 px-3 py-2 text-sm hover:bg-hover">
+    <li className="relative grid grid-cols-[6.5rem_minmax(0,1fr)_auto] items-center gap-3 px-3 py-2 text-sm hover:bg-hover">
       <Status tone={isGood ? 'info' : statusTone(event.type)}>{event.type}</Status>
       <a
         href={href}

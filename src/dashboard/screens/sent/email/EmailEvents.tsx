@@ -10,8 +10,13 @@ export function EmailEvents({ events }: { readonly events: readonly LadderEvent[
   return (
     <ul aria-label={strings.events} className="divide-y divide-line rounded-lg border border-line bg-surface">
       {events.toReversed().map(event => (
-        <li key={event.id} className="grid gap-x-4 px-3 py-2 text-sm sm:grid-cols-[7rem_minmax(0,14rem)_minmax(0,1fr)]">
-          <Status tone={event.type === 'replied' ? 'good' : statusTone(event.type)}>{event.type}</Status>
+        <li
+          key={event.id}
+          className="grid items-start gap-x-4 px-3 py-2 text-sm sm:grid-cols-[6.5rem_minmax(0,11rem)_minmax(0,1fr)]"
+        >
+          <div className="flex h-6 items-center">
+            <Status tone={event.type === 'replied' ? 'good' : statusTone(event.type)}>{event.type}</Status>
+          </div>
           <div className="min-w-0 truncate leading-6 text-muted">
             {event.recipient === null ? strings.everyone : <SafeText text={event.recipient} />}
           </div>
