@@ -197,6 +197,7 @@ export const mailStrings = {
   away: 'The server is away. What you type is kept on this device.',
   localOnly: 'Kept on this device only: drafts on the server belong to the whole organization.',
   conflict: 'This draft was changed elsewhere',
+  notSaved: 'It was not sent, because it could not be saved first. What you typed is still here.',
   conflictHint: 'Somebody, or another window, saved it after you opened it. What you typed is still here.',
   conflictGone: 'This draft was sent or deleted elsewhere',
   conflictGoneHint: 'What you typed is still here.',

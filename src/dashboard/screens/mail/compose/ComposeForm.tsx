@@ -117,6 +117,8 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
   const post = async (at: string | null) => {
     const { from, to, cc, bcc, subject, text } = latest.current
     const draft = maySave ? await saver.flush() : null
+    // What was changed elsewhere, or could not be saved, is not sent behind the person's back.
+    if (maySave && !draft && !isBlank(latest.current)) throw new Error(strings.notSaved)
     if (draft && files.length === 0)
       return sender.send({ draft }, at, attempt =>
         answer(
