@@ -12,6 +12,9 @@ const rememberMs = dayMs
 /** So many failures of one network make nobody wait: several people may share its address. */
 const freeOfNetwork = 10
 
+/** The refusals of {@link beginAttempt}. */
+export const attemptRefusals = ['too_many_attempts'] as const
+
 /** Whose failures make an attempt wait. */
 export type AttemptSubject =
   /** Attempts of one client network, an IPv4 address or an IPv6 /64. */

@@ -9,12 +9,12 @@ import type { AssertionJson, AssertionOptionsJson } from '../users/passkey-schem
 import { assertionOptions, recordAssertion, verifyAssertion } from '../users/passkeys.ts'
 import { verifyPassword } from '../users/password.ts'
 import { selectUser, type UserRow } from '../users/table.ts'
-import { beginAttempt } from './attempts.ts'
+import { attemptRefusals, beginAttempt } from './attempts.ts'
 import type { SignInDeps, SignInRequest } from './deps.ts'
 import { type IssuedSession, renewSession, setSessionCookie } from './sessions.ts'
 
 /** The refusals of {@link confirmWithPassword} and {@link confirmWithPasskey}. */
-export const confirmRefusals = ['sign_in_failed', 'too_many_attempts', 'unavailable'] as const
+export const confirmRefusals = ['session_required', 'sign_in_failed', ...attemptRefusals, 'unavailable'] as const
 
 /**
  * Confirms who is signed in (step-up): with a code where they have an authenticator, otherwise with the password. The session

@@ -4,14 +4,14 @@ import { recordAuditEntry } from '../audit/audit.ts'
 import { acceptOpenInvitation, getInvitationLink, invitedEmail, lockOpenInvitation } from '../invitations/links.ts'
 import { updateMemberUser } from '../members/table.ts'
 import { selectUserByEmail } from '../users/table.ts'
-import { accountExists, addUser } from '../users/users.ts'
+import { accountExists, accountExistsRefusals, addUser } from '../users/users.ts'
 import type { SignInDeps, SignInRequest } from './deps.ts'
 import type { InvitationLookJson } from './schema.ts'
 import { type IssuedSession, startSession } from './sessions.ts'
 import { setCookies } from './sign-in.ts'
 
 /** The refusals of what is done with an invitation's link in the dashboard. */
-export const invitedRefusals = ['not_found', 'invitation_closed', 'account_exists', 'rate_limited'] as const
+export const invitedRefusals = ['not_found', 'invitation_closed', ...accountExistsRefusals, 'rate_limited'] as const
 
 /** What the invitation grants, and whether whom it is for has an account. @throws Refusal `not_found`, `invitation_closed` */
 export async function lookAtInvitation(deps: SignInDeps, token: string): Promise<InvitationLookJson> {

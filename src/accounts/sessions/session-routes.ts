@@ -93,7 +93,7 @@ export function sessionRoutes(deps: SignInDeps) {
         return toJsonIssuedSession(deps, id, context.isLocalhost)
       },
       {
-        detail: describeRoute('confirm', 'Confirm who is signed in', [...sessionRefusals, ...confirmRefusals]),
+        detail: describeRoute('confirm', 'Confirm who is signed in', confirmRefusals),
         account: 'session',
         body: t.Object({ password: t.Optional(password), code: t.Optional(code) }),
         response: sessionSchema,
@@ -111,10 +111,7 @@ export function sessionRoutes(deps: SignInDeps) {
         return toJsonIssuedSession(deps, id, context.isLocalhost)
       },
       {
-        detail: describeRoute('confirmWithPasskey', 'Confirm with a passkey who is signed in', [
-          ...sessionRefusals,
-          ...confirmRefusals,
-        ]),
+        detail: describeRoute('confirmWithPasskey', 'Confirm with a passkey who is signed in', confirmRefusals),
         account: 'session',
         body: t.Object({ response: assertionSchema }),
         response: sessionSchema,

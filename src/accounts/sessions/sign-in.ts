@@ -8,13 +8,13 @@ import type { AssertionJson, AssertionOptionsJson } from '../users/passkey-schem
 import { assertionOptions, recordAssertion, verifyAssertion } from '../users/passkeys.ts'
 import { verifyPassword } from '../users/password.ts'
 import { selectUser, selectUserByEmail, type UserRow } from '../users/table.ts'
-import { beginAttempt } from './attempts.ts'
+import { attemptRefusals, beginAttempt } from './attempts.ts'
 import type { SignInDeps, SignInRequest } from './deps.ts'
 import { knownBrowser, rememberBrowser } from './known-browser.ts'
 import { type IssuedSession, setSessionCookie, startSession } from './sessions.ts'
 
 /** The refusals of {@link signInWithPassword}. */
-export const passwordRefusals = ['sign_in_failed', 'too_many_attempts', 'unavailable'] as const
+export const passwordRefusals = ['sign_in_failed', ...attemptRefusals, 'unavailable'] as const
 
 /** The refusals of {@link signInWithPasskey}. */
 export const passkeyRefusals = ['sign_in_failed'] as const

@@ -6,7 +6,7 @@ import { recordAuditEntry } from '../audit/audit.ts'
 import { type MemberRow, selectAnyMember, updateMemberNames, updateMemberUser } from '../members/table.ts'
 import { findOrganization } from '../organizations/organizations.ts'
 import { selectUser, selectUserByEmail, type UserRow, updateUser } from '../users/table.ts'
-import { accountExists, addUser } from '../users/users.ts'
+import { accountExists, accountExistsRefusals, addUser } from '../users/users.ts'
 import type { SignInDeps, SignInRequest } from './deps.ts'
 import { type LoginLinkRow, lockLoginLink, selectLoginLink, updateLoginLinkUsed } from './login-links-table.ts'
 import type { WelcomeJson } from './schema.ts'
@@ -14,7 +14,7 @@ import { type IssuedSession, startSession } from './sessions.ts'
 import { setCookies } from './sign-in.ts'
 
 /** The refusals of {@link lookAtLoginLink} and {@link takeLoginLink}. */
-export const loginLinkRefusals = ['not_found', 'link_closed', 'account_exists', 'rate_limited'] as const
+export const loginLinkRefusals = ['not_found', 'link_closed', ...accountExistsRefusals, 'rate_limited'] as const
 
 /** Whom a link signs in. */
 type Welcomed =

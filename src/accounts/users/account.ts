@@ -14,6 +14,12 @@ import { countBackupCodes, selectPasskeys } from './factors-table.ts'
 import type { AccountJson } from './schema.ts'
 import { lockUser, selectUser, type UserRow, updateUser } from './table.ts'
 
+/** The refusals of whatever changes the account. */
+export const accountRefusals = ['session_required'] as const
+
+/** The refusals of {@link endSession}. */
+export const endSessionRefusals = [...accountRefusals, 'not_found'] as const
+
 /** A request of whoever is signed in. */
 export interface OwnRequest {
   readonly session: Session

@@ -5,7 +5,7 @@ import { refuse } from '../../base/refusal.ts'
 import { findSession } from '../sessions/authenticate.ts'
 import type { SignInDeps } from '../sessions/deps.ts'
 import { renewSession, setSessionCookie } from '../sessions/sessions.ts'
-import { changeAccount, type OwnRequest, readAccount } from './account.ts'
+import { accountRefusals, changeAccount, type OwnRequest, readAccount } from './account.ts'
 import { type NewAuthenticator, newAuthenticator, sealAuthenticator, verifyAuthenticatorCode } from './authenticator.ts'
 import { renewBackupCodes } from './backup-codes.ts'
 import { type Credentials, credentialsOf } from './credentials.ts'
@@ -18,7 +18,16 @@ import type { AccountJson } from './schema.ts'
 import { selectUser, type UserRow, updateUser } from './table.ts'
 
 /** The refusals of a change of factors. */
-export const factorRefusals = ['session_required', 'confirmation_required', 'last_factor', 'unavailable'] as const
+export const factorRefusals = [...accountRefusals, 'confirmation_required', 'unavailable'] as const
+
+/** The refusals of {@link removeAuthenticator}. */
+export const removeFactorRefusals = [...factorRefusals, 'last_factor'] as const
+
+/** The refusals of {@link removePasskey}. */
+export const removePasskeyRefusals = [...removeFactorRefusals, 'not_found'] as const
+
+/** The refusals of {@link replaceCodes}. */
+export const backupCodeRefusals = [...factorRefusals, 'factor_required'] as const
 
 const maxPasskeys = 20
 

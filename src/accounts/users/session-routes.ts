@@ -4,16 +4,19 @@ import { describeRoute } from '../../api/describe.ts'
 import { sessionApi, sessionRefusals } from '../../api/session/session-route.ts'
 import { memberNameSchema } from '../members/schema.ts'
 import type { SignInDeps } from '../sessions/deps.ts'
-import { endOtherSessions, endSession, readAccount, rename } from './account.ts'
+import { endOtherSessions, endSession, endSessionRefusals, readAccount, rename } from './account.ts'
 import { authenticatorSecretPattern } from './authenticator.ts'
 import {
   addAuthenticator,
+  backupCodeRefusals,
   beginAuthenticator,
   beginPasskey,
   createPasskey,
   factorRefusals,
   removeAuthenticator,
+  removeFactorRefusals,
   removePasskey,
+  removePasskeyRefusals,
   replaceCodes,
   setPassword,
 } from './factors.ts'
@@ -36,7 +39,7 @@ export function accountRoutes(deps: SignInDeps) {
       response: accountSchema,
     })
     .delete('/app/api/account/sessions/:id', request => endSession(deps, request, request.params.id), {
-      detail: describeRoute('endSession', 'End one of the own sessions', [...sessionRefusals, 'not_found']),
+      detail: describeRoute('endSession', 'End one of the own sessions', endSessionRefusals),
       account: 'session',
       params: idParamsSchema,
       response: t.Object({ id: t.String(), ended: t.Literal(true) }),
@@ -72,12 +75,12 @@ export function factorRoutes(deps: SignInDeps) {
       response: accountSchema,
     })
     .delete('/app/api/account/authenticator', request => removeAuthenticator(deps, request), {
-      detail: describeRoute('removeAuthenticator', 'Remove the own authenticator', factorRefusals),
+      detail: describeRoute('removeAuthenticator', 'Remove the own authenticator', removeFactorRefusals),
       account: 'confirmed',
       response: accountSchema,
     })
     .post('/app/api/account/backup-codes', request => replaceCodes(deps, request), {
-      detail: describeRoute('renewBackupCodes', 'Replace the own backup codes', [...factorRefusals, 'factor_required']),
+      detail: describeRoute('renewBackupCodes', 'Replace the own backup codes', backupCodeRefusals),
       account: 'confirmed',
       response: t.Object({ codes: t.Array(t.String()) }),
     })
@@ -93,7 +96,7 @@ export function factorRoutes(deps: SignInDeps) {
       response: accountSchema,
     })
     .delete('/app/api/account/passkeys/:id', request => removePasskey(deps, request, request.params.id), {
-      detail: describeRoute('removePasskey', 'Remove one of the own passkeys', [...factorRefusals, 'not_found']),
+      detail: describeRoute('removePasskey', 'Remove one of the own passkeys', removePasskeyRefusals),
       account: 'confirmed',
       params: idParamsSchema,
       response: accountSchema,

@@ -11,6 +11,9 @@ export interface NewUser {
   readonly name: string
 }
 
+/** The refusals of {@link addUser}. */
+export const accountExistsRefusals = ['account_exists'] as const
+
 /** Inserts a user without any factor: a link signs them in for the first time. @throws Refusal `account_exists` */
 export async function addUser(db: Db, { email, name }: NewUser, clock: Clock): Promise<UserRow> {
   const row: UserRow = {

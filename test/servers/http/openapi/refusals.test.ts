@@ -14,6 +14,7 @@ import { apiOperations } from '../../../harness/openapi-document.ts'
 /** Whose refusals end no operation of the API's description. */
 const undescribed: Readonly<Record<string, string>> = {
   'src/accounts/keys/member-keys.ts': 'the operator’s command creates these keys',
+  'src/accounts/sessions/member.ts': 'every request of a member may end so',
   'src/domains/dkim/rotation.ts': 'a background job and the operator’s command rotate keys',
   'src/sending/reports/routes.ts': 'providers call these routes',
   'src/servers/http/error-classification.ts': 'no operation has the path',
