@@ -4,7 +4,8 @@ import type { Session } from './session.ts'
 
 /** What a file is of. */
 export interface DownloadOptions {
-  readonly organizationId: string
+  /** null: of the instance. */
+  readonly organizationId: string | null
   readonly brandId: string | null
   /** The query; what is undefined is left out. */
   readonly query?: Readonly<Record<string, string | undefined>>
@@ -20,7 +21,7 @@ export async function downloadFile(path: string, { organizationId, brandId, quer
   const session = await requestJson<Session>('GET', '/app/api/session')
   if (!session.is_confirmed && !(await promptFor('confirmation'))) return false
   const url = new URL(path, location.origin)
-  const params = { ...query, organization: organizationId, brand: brandId ?? undefined }
+  const params = { ...query, organization: organizationId ?? undefined, brand: brandId ?? undefined }
   for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value)
   const link = document.createElement('a')
   link.href = url.href

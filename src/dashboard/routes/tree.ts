@@ -1,6 +1,7 @@
 import { accountLayoutRoute, accountRoute } from './account.ts'
 import { indexRoute } from './index.ts'
 import { instanceRoute } from './instance/layout.ts'
+import { instanceScreens } from './instance/screens.ts'
 import { invitationRoute } from './invitation.ts'
 import { composeRoute, draftsRoute } from './organization/compose.ts'
 import { domainRoute } from './organization/domain.ts'
@@ -28,7 +29,7 @@ export const routeTree = rootRoute.addChildren([
   welcomeRoute,
   invitationRoute,
   accountLayoutRoute.addChildren([accountRoute]),
-  instanceRoute,
+  instanceRoute.addChildren(instanceScreens),
   organizationRoute.addChildren([
     composeRoute,
     domainRoute,

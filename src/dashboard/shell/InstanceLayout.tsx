@@ -1,6 +1,6 @@
 import { useLive } from '../api/live.ts'
 import { AppFrame } from './AppFrame.tsx'
-import { instanceNavigation } from './navigation/navigation.ts'
+import { instanceNavigation } from './navigation/instance-navigation.ts'
 
 /** The house of the operators. */
 export function InstanceLayout() {

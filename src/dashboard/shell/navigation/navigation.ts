@@ -97,6 +97,3 @@ export const organizationNavigation: readonly NavigationGroup[] = [
     ],
   },
 ]
-
-/** The screens of the instance. */
-export const instanceNavigation: readonly NavigationGroup[] = []

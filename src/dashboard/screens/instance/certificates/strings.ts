@@ -1,0 +1,28 @@
+export const certificateStrings = {
+  title: 'Certificates',
+  hint: 'What clients see when they connect with TLS, and the MTA-STS policies that this instance serves.',
+  name: 'Name',
+  issuer: 'Issuer',
+  until: 'Expires',
+  left: (days: number) => (days < 0 ? 'expired' : `${days} ${days === 1 ? 'day' : 'days'} left`),
+  noneYet: 'none yet',
+  renewal: 'Renewed',
+  byFile: 'by you: it is in a file',
+  ordering: 'being ordered',
+  renew: 'Renew now',
+  renewOf: (name: string) => `Renew ${name} now`,
+  confirm: (name: string) => `Order a new certificate for ${name}?`,
+  confirmHint:
+    'A process orders it within seconds; the present one stays in use until the new one is there. Authorities limit how often a name can be ordered.',
+  renewed: 'It will be ordered within seconds',
+  failed: (n: number) => `${n} failed ${n === 1 ? 'order' : 'orders'}`,
+  empty: 'No certificate',
+  emptyHint:
+    'Without one, mail comes in and out unencrypted, and HTTPS needs a proxy in front. Set MAILROOM_ACME_DIRECTORY, and Mailroom orders and renews certificates by itself; or set MAILROOM_TLS_CERT and MAILROOM_TLS_KEY.',
+  mtaSts: 'MTA-STS',
+  mtaStsHint: 'A domain with the mode enforce tells other servers to deliver to it over verified TLS only.',
+  domain: 'Domain',
+  mode: 'Mode',
+  changed: 'Changed',
+  none: '–',
+} as const

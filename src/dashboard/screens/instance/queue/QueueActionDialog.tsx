@@ -1,0 +1,105 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../../../components/actions/Button.tsx'
+import { Refusal } from '../../../components/feedback/Refusal.tsx'
+import { Skeleton } from '../../../components/feedback/Skeleton.tsx'
+import { TextInput } from '../../../components/fields/TextInput.tsx'
+import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { showToast } from '../../../components/overlays/toasts.ts'
+import { strings as shared } from '../../../components/strings.ts'
+import { countAction, type QueueActionName, type QueueProgress, type QueueSelection, runAction } from './queue.ts'
+import { queueStrings as strings } from './strings.ts'
+
+interface QueueActionDialogProps {
+  readonly action: QueueActionName
+  readonly selection: QueueSelection
+  readonly onClose: () => void
+}
+
+const otherOutcomes = ['in_flight', 'as_it_was', 'held', 'scheduled'] as const
+
+/** Says how many recipients an action would change, then does it. */
+export function QueueActionDialog({ action, selection, onClose }: QueueActionDialogProps) {
+  const words = strings.actions[action]
+  const queryClient = useQueryClient()
+  const [reason, setReason] = useState('')
+  const [progress, setProgress] = useState<QueueProgress | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>(null)
+  const { data: counted, error } = useQuery({
+    queryKey: ['instance', 'queue', 'count', action, selection],
+    queryFn: () => countAction(action, selection),
+    staleTime: 0,
+    gcTime: 0,
+  })
+  const run = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      const { done } = await runAction(action, selection, reason, setProgress)
+      showToast(words.done(done))
+      onClose()
+    } catch (thrown) {
+      setFailure(thrown)
+    } finally {
+      setBusy(false)
+      void queryClient.invalidateQueries({ queryKey: ['instance', 'queue'] })
+    }
+  }
+  const amount = counted ? strings.many(counted.done, counted.isMore) : null
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={amount === null ? words.name : words.title(amount)}
+      width="small"
+      footer={
+        <>
+          <Button onClick={onClose}>{shared.cancel}</Button>
+          <Button
+            kind={action === 'cancel' ? 'danger' : 'primary'}
+            isBusy={isBusy}
+            disabled={!counted || counted.done === 0}
+            onClick={() => void run()}
+          >
+            {progress && isBusy ? `${words.progress} ${progress.done.toLocaleString('en')}` : words.name}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4 text-muted">
+        <p>{words.effect}</p>
+        {!counted && !error && (
+          <div role="status">
+            <span className="sr-only">{strings.counting}</span>
+            <Skeleton className="h-4 w-40" />
+          </div>
+        )}
+        {counted && <OtherOutcomes counted={counted} />}
+        {selection.is_all && <p>{strings.wholeQueue}</p>}
+        {action === 'hold' && (
+          <TextInput
+            label={strings.reason}
+            hint={strings.reasonHint}
+            value={reason}
+            onValue={setReason}
+            maxLength={200}
+            isOptional
+          />
+        )}
+        {error && <Refusal error={error} />}
+        {failure !== null && <Refusal error={failure} />}
+      </div>
+    </Dialog>
+  )
+}
+
+function OtherOutcomes({ counted }: { readonly counted: QueueProgress }) {
+  const others = otherOutcomes.filter(outcome => counted[outcome] > 0)
+  if (others.length === 0) return null
+  return (
+    <p>
+      {strings.others} {others.map(outcome => strings.outcomes[outcome](counted[outcome])).join(', ')}.
+    </p>
+  )
+}

@@ -1,0 +1,91 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, app } from '../../../api/client.ts'
+import { errorOf } from '../../../api/errors.ts'
+import type { operations } from '../../../api/generated/app.ts'
+import { Button } from '../../../components/actions/Button.tsx'
+import { Refusal } from '../../../components/feedback/Refusal.tsx'
+import { Select } from '../../../components/fields/Select.tsx'
+import { TextInput } from '../../../components/fields/TextInput.tsx'
+import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { showToast } from '../../../components/overlays/toasts.ts'
+import { strings as shared } from '../../../components/strings.ts'
+import type { RetentionPolicy } from './Retention.tsx'
+import { storageStrings as strings } from './strings.ts'
+
+type Change = NonNullable<operations['setInstanceRetention']['requestBody']>['content']['application/json']
+
+interface RetentionDialogProps {
+  readonly policy: RetentionPolicy
+  readonly onClose: () => void
+}
+
+/** Sets how long a kind is kept. */
+export function RetentionDialog({ policy, onClose }: RetentionDialogProps) {
+  const queryClient = useQueryClient()
+  const [keep, setKeep] = useState<Change['keep']>(policy.days === null ? 'forever' : 'days')
+  const [days, setDays] = useState(String(policy.days ?? 30))
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const save = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      const body: Change = {
+        scope: policy.scope,
+        kind: policy.kind as Change['kind'],
+        keep,
+        ...(keep === 'days' && { days: Number(days) }),
+      }
+      await answer(app.POST('/app/api/instance/storage/retention', { body }))
+      showToast(strings.saved)
+      onClose()
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+      void queryClient.invalidateQueries({ queryKey: ['instance', 'storage', 'retention'] })
+    }
+  }
+  const daysError = errorOf(error, 'days')
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={strings.changeOf(policy.kind.replaceAll('_', ' '))}
+      width="small"
+      footer={
+        <>
+          <Button onClick={onClose}>{shared.cancel}</Button>
+          <Button kind="primary" isBusy={isBusy} onClick={() => void save()}>
+            {strings.set}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <Select
+          label={strings.period}
+          value={keep}
+          onValue={setKeep}
+          options={[
+            { value: 'days', label: strings.periodDays },
+            { value: 'forever', label: strings.periodForever },
+            ...(policy.scope === 'instance' ? [] : [{ value: 'inherit' as const, label: strings.periodInherit }]),
+          ]}
+        />
+        {keep === 'days' && (
+          <TextInput
+            label={strings.daysLabel}
+            hint={strings.minimum(policy.minimumDays)}
+            error={daysError}
+            value={days}
+            onValue={setDays}
+            inputMode="numeric"
+          />
+        )}
+        {error !== null && !daysError && <Refusal error={error} />}
+      </div>
+    </Dialog>
+  )
+}
