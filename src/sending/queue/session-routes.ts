@@ -94,6 +94,7 @@ export function queueSessionRoutes(deps: { readonly db: Db; readonly clock: Cloc
           ...(cursor !== undefined && { from: readSpan(cursor) }),
           maxRecipients: recipientsPerRequest,
         })
+        if (!isDryRun) summary.forget()
         return {
           dry_run: isDryRun,
           ...change.counts,

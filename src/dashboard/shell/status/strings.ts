@@ -6,6 +6,13 @@ export const lampStrings: Readonly<Record<string, (count: string, isOne: boolean
   quarantine_waiting: count => `${count} in quarantine`,
   brands_paused: (count, isOne) => `${count} ${isOne ? 'brand' : 'brands'} paused`,
   quota_high: count => `${count} of this month’s quota used`,
+  doctor_findings: (count, isOne) => `${count} ${isOne ? 'finding' : 'findings'} of doctor`,
+  queue_waiting: () => 'Queue waits, the oldest due',
+  relay_breaker_open: () => 'Relay submits nothing',
+  disk_full_soon: (count, isOne) => `Disk full in ${count} ${isOne ? 'day' : 'days'}`,
+  certificate_expiring: (count, isOne) => `Certificate expires in ${count} ${isOne ? 'day' : 'days'}`,
+  restore_unproven: count => (count === '0' ? 'No backup proven' : `No backup proven for ${count} days`),
+  other_versions: (count, isOne) => `${count} ${isOne ? 'process' : 'processes'} of another version`,
 }
 
 export const statusStrings = {

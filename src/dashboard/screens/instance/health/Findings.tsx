@@ -66,7 +66,9 @@ export function Findings({ run }: FindingsProps) {
 function FindingRow({ finding: { check, level, seen, do: todo } }: { readonly finding: Finding }) {
   return (
     <li className="grid gap-x-4 gap-y-1 px-3 py-2.5 text-sm sm:grid-cols-[6.5rem_11rem_1fr]">
-      <Status tone={tones[level]}>{strings.levels[level]}</Status>
+      <div>
+        <Status tone={tones[level]}>{strings.levels[level]}</Status>
+      </div>
       <span className="font-mono text-sm break-words">{check}</span>
       <div className="min-w-0 break-words">
         <SafeText text={seen} />

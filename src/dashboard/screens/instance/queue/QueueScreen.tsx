@@ -91,19 +91,6 @@ export function QueueScreen() {
           title={strings.recipients}
           actions={
             <>
-              <Segmented
-                label={strings.status}
-                value={held ? 'held' : (status ?? 'any')}
-                onValue={value =>
-                  void navigate({
-                    search: ({ status: _status, held: _held, ...rest }) => ({
-                      ...rest,
-                      ...(value === 'held' ? { held: 'true' as const } : value === 'any' ? {} : { status: value }),
-                    }),
-                  })
-                }
-                options={statusOptions}
-              />
               {(pages.rows?.length ?? 0) > 0 && (
                 <Menu button={<Button icon={<ChevronDown />}>{strings.act}</Button>}>
                   {actions.map(action => (
@@ -120,6 +107,21 @@ export function QueueScreen() {
             </>
           }
         >
+          <div className="mb-3 flex min-w-0">
+            <Segmented
+              label={strings.status}
+              value={held ? 'held' : (status ?? 'any')}
+              onValue={value =>
+                void navigate({
+                  search: ({ status: _status, held: _held, ...rest }) => ({
+                    ...rest,
+                    ...(value === 'held' ? { held: 'true' as const } : value === 'any' ? {} : { status: value }),
+                  }),
+                })
+              }
+              options={statusOptions}
+            />
+          </div>
           {(organization !== undefined || domain !== undefined) && (
             <div className="mb-3 flex flex-wrap items-center gap-2 text-sm text-muted">
               {strings.filtered}

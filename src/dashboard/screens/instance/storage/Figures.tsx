@@ -9,6 +9,8 @@ type Storage = operations['getStorage']['responses']['200']['content']['applicat
 
 const soonDays = 30
 const verySoonDays = 7
+/** Less than this share of a disk is little. */
+const fewFree = 0.1
 
 /** The disks, and when each is full. */
 export function Disks({ disks }: Pick<Storage['forecast'], 'disks'>) {
@@ -25,14 +27,15 @@ export function Disks({ disks }: Pick<Storage['forecast'], 'disks'>) {
                 </Badge>
               )}
             </div>
-            <meter
-              aria-label={`${strings.used}: ${path}`}
-              className="mt-3 block h-2 w-full"
-              min={0}
-              max={total}
-              value={total - free}
-              high={total * 0.9}
-            />
+            <div
+              className="mt-3 h-1.5 overflow-hidden rounded-full bg-sunken ring-1 ring-line ring-inset"
+              aria-hidden="true"
+            >
+              <div
+                className={`h-full rounded-full ${free < total * fewFree ? 'bg-bad' : 'bg-accent'}`}
+                style={{ width: `${((total - free) / Math.max(total, 1)) * 100}%` }}
+              />
+            </div>
             <p className="mt-2 text-sm text-muted">
               {strings.holds[holds]} · {strings.free(formatBytes(free), formatBytes(total))}
               {days === null && ` · ${strings.notGrowing}`}
@@ -67,8 +70,8 @@ export function Kinds({ kinds, forecast }: Pick<Storage, 'kinds' | 'forecast'>) 
 export function OrganizationBytes({ organizations }: Pick<Storage, 'organizations'>) {
   return (
     <Section title={strings.organizations} hint={strings.organizationsHint}>
-      {organizations === null ? (
-        <p className="text-muted">{strings.notCounted}</p>
+      {organizations === null || organizations.length === 0 ? (
+        <p className="text-sm text-muted">{organizations === null ? strings.notCounted : strings.nothingStored}</p>
       ) : (
         <Bars
           rows={organizations.map(({ organization_id, name, bytes }) => ({ key: organization_id, label: name, bytes }))}

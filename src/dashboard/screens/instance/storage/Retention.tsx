@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, app } from '../../../api/client.ts'
-import type { operations } from '../../../api/generated/app.ts'
 import { Button } from '../../../components/actions/Button.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { SkeletonRows } from '../../../components/feedback/Skeleton.tsx'
@@ -9,16 +8,12 @@ import { Section } from '../../../components/layout/Section.tsx'
 import { Table } from '../../../components/lists/Table.tsx'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { RetentionDialog } from './RetentionDialog.tsx'
+import type { InstanceRetentionPolicy } from './retention-policy.ts'
 import { storageStrings as strings } from './strings.ts'
-
-type Policies = operations['listInstanceRetention']['responses']['200']['content']['application/json']
-
-/** A retention time, and what may be set for its kind. */
-export type RetentionPolicy = Policies['data'][number] & { readonly minimumDays: number }
 
 /** How long each kind is kept. */
 export function Retention() {
-  const [changed, setChanged] = useState<RetentionPolicy | null>(null)
+  const [changed, setChanged] = useState<InstanceRetentionPolicy | null>(null)
   const { data, error } = useQuery({
     queryKey: ['instance', 'storage', 'retention'],
     queryFn: () => answer(app.GET('/app/api/instance/storage/retention')),

@@ -10,18 +10,18 @@ import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { strings as shared } from '../../../components/strings.ts'
-import type { RetentionPolicy } from './Retention.tsx'
+import type { InstanceRetentionPolicy } from './retention-policy.ts'
 import { storageStrings as strings } from './strings.ts'
 
 type Change = NonNullable<operations['setInstanceRetention']['requestBody']>['content']['application/json']
 
-interface RetentionDialogProps {
-  readonly policy: RetentionPolicy
+interface InstanceRetentionDialogProps {
+  readonly policy: InstanceRetentionPolicy
   readonly onClose: () => void
 }
 
 /** Sets how long a kind is kept. */
-export function RetentionDialog({ policy, onClose }: RetentionDialogProps) {
+export function RetentionDialog({ policy, onClose }: InstanceRetentionDialogProps) {
   const queryClient = useQueryClient()
   const [keep, setKeep] = useState<Change['keep']>(policy.days === null ? 'forever' : 'days')
   const [days, setDays] = useState(String(policy.days ?? 30))

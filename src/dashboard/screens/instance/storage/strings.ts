@@ -8,7 +8,6 @@ export const storageStrings = {
   free: (free: string, total: string) => `${free} of ${total} free`,
   fullIn: (n: number) => `full in ${days(n)}`,
   notGrowing: 'not growing, or measured for less than a day',
-  used: 'Used',
   kinds: 'By kind',
   kindsHint: (stored: string, reusable: string) =>
     `${stored} in all, and ${reusable} free inside the table files, which new data uses first.`,
@@ -24,6 +23,7 @@ export const storageStrings = {
   } as Readonly<Record<string, string>>,
   organizations: 'By organization',
   organizationsHint: 'The content of messages, counted once an hour.',
+  nothingStored: 'No content is stored yet.',
   notCounted: 'It could not be counted in time.',
   retention: 'Retention',
   retentionHint:
@@ -37,7 +37,6 @@ export const storageStrings = {
   change: 'Change',
   changeOf: (kind: string) => `Change how long ${kind} is kept`,
   set: 'Save',
-  remove: 'Remove: what is set above holds',
   period: 'Keep',
   periodDays: 'For a number of days',
   periodForever: 'Forever',

@@ -3,10 +3,10 @@ import { Notice } from '../../../components/feedback/Notice.tsx'
 import { Progress } from '../../../components/feedback/Progress.tsx'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { taskStrings as strings } from './strings.ts'
-import type { Task } from './tasks.ts'
+import type { OperatorTask } from './tasks.ts'
 
 interface TaskStateProps {
-  readonly task: Task | undefined
+  readonly task: OperatorTask | undefined
   /** What it does: "Verifying the backup". */
   readonly title: string
   /** Its result, once it is there. */
@@ -38,7 +38,7 @@ export function TaskState({ task, title, children }: TaskStateProps) {
   }
 }
 
-function RunningTask({ task: { progress, actor }, title }: { readonly task: Task; readonly title: string }) {
+function RunningTask({ task: { progress, actor }, title }: { readonly task: OperatorTask; readonly title: string }) {
   const label = progress ? `${title}: ${strings.progress(progress.what, progress.count, progress.of)}` : title
   return (
     <div role="status" className="rounded-lg border border-line bg-surface p-4">

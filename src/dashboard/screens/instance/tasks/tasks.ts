@@ -3,13 +3,13 @@ import { answer, app } from '../../../api/client.ts'
 import type { components } from '../../../api/generated/app.ts'
 
 /** Long work of operators, which goes on when the page is left. */
-export type Task = components['schemas']['Task']
+export type OperatorTask = components['schemas']['Task']
 
 const runningMs = 1000
 const idleMs = 15_000
 
 /** The newest tasks; while one runs its progress is asked for each second. */
-export function useTasks(): readonly Task[] {
+export function useTasks(): readonly OperatorTask[] {
   const { data } = useQuery({
     queryKey: ['tasks'],
     queryFn: () => answer(app.GET('/app/api/instance/tasks')),
@@ -19,11 +19,15 @@ export function useTasks(): readonly Task[] {
 }
 
 /** The newest task of this kind, on this subject where one is given; undefined: there was none. */
-export function latestTask(tasks: readonly Task[], kind: Task['kind'], subject?: string): Task | undefined {
+export function latestTask(
+  tasks: readonly OperatorTask[],
+  kind: OperatorTask['kind'],
+  subject?: string,
+): OperatorTask | undefined {
   return tasks.find(task => task.kind === kind && (subject === undefined || task.subject === subject))
 }
 
 /** Does any task run? Only one does at a time. */
-export function isAnyRunning(tasks: readonly Task[]): boolean {
+export function isAnyRunning(tasks: readonly OperatorTask[]): boolean {
   return tasks.some(({ state }) => state === 'running')
 }
