@@ -90,21 +90,19 @@ export function QueueScreen() {
         <Section
           title={strings.recipients}
           actions={
-            <>
-              {(pages.rows?.length ?? 0) > 0 && (
-                <Menu button={<Button icon={<ChevronDown />}>{strings.act}</Button>}>
-                  {actions.map(action => (
-                    <MenuItem
-                      key={action}
-                      isDanger={action === 'cancel'}
-                      onSelect={() => setPending({ action, selection })}
-                    >
-                      {strings.actions[action].name}
-                    </MenuItem>
-                  ))}
-                </Menu>
-              )}
-            </>
+            (pages.rows?.length ?? 0) > 0 && (
+              <Menu button={<Button icon={<ChevronDown />}>{strings.act}</Button>}>
+                {actions.map(action => (
+                  <MenuItem
+                    key={action}
+                    isDanger={action === 'cancel'}
+                    onSelect={() => setPending({ action, selection })}
+                  >
+                    {strings.actions[action].name}
+                  </MenuItem>
+                ))}
+              </Menu>
+            )
           }
         >
           <div className="mb-3 flex min-w-0">
