@@ -294,3 +294,22 @@ test('the ids of another organization do not exist, and its audit log is its own
   ])
   expect(outcome(await ask('GET', '/app/api/audit', member))).toEqual([403, 'role_not_allowed'])
 })
+
+test('what an API key changes of members is recorded with its id', async () => {
+  const target = await join({ role: 'member', brandIds: [brand], permissions })
+  const { id } = (await newKey(owner, { scopes: ['members:write'] })).json
+  const key = { organizationId, role: 'owner', keyId: id } as const
+  await changeMember({ db: database.db, clock }, key, target.memberId, { permissions: ['inbox:read'] })
+  await removeMember({ db: database.db, clock }, key, target.memberId)
+  const { json } = await ask('GET', '/app/api/audit?limit=2', owner)
+  const entries = json.data.map(({ actor, action, subject, ip }: Record<string, unknown>) => [
+    actor,
+    action,
+    subject,
+    ip,
+  ])
+  expect(entries).toEqual([
+    [id, 'member.remove', target.memberId, null],
+    [id, 'member.change', target.memberId, null],
+  ])
+})

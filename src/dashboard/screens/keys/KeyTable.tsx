@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Ellipsis, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { answer } from '../../api/client.ts'
+import { allScopes, type Scope } from '../../components/access/scopes.ts'
 import { accessStrings } from '../../components/access/strings.ts'
 import { IconButton } from '../../components/actions/IconButton.tsx'
 import { Table } from '../../components/lists/Table.tsx'
@@ -112,9 +113,14 @@ function KeyName({ apiKey }: { readonly apiKey: ApiKey }) {
 }
 
 function Scopes({ apiKey: { scopes } }: { readonly apiKey: ApiKey }) {
-  const preset = presetOf(scopes)
   const words = scopes.map(scope => accessStrings.scopes[scope])
-  const [only] = words
-  const text = preset ? strings.presets[preset].label : words.length === 1 && only ? only : strings.chosen(words.length)
-  return <span title={words.join('\n')}>{text}</span>
+  return <span title={words.join('\n')}>{summaryOf(scopes)}</span>
+}
+
+function summaryOf(scopes: readonly Scope[]): string {
+  const preset = presetOf(scopes)
+  const [only] = scopes
+  if (preset) return strings.presets[preset].label
+  if (scopes.length === 1 && only) return accessStrings.scopes[only]
+  return scopes.length === allScopes.length ? strings.everythingAndMembers : strings.chosen(scopes.length)
 }

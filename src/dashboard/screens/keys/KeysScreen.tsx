@@ -55,7 +55,7 @@ export function KeysScreen() {
           title={show === 'live' ? strings.emptyLive : strings.empty}
           action={first.api_access.is_granted && createButton}
         >
-          {strings.emptyHint}
+          {strings.emptyHint} {first.api_access.is_granted && strings.emptyStep}
         </EmptyState>
       )}
       {rows.length > 0 && <KeyTable keys={rows} />}

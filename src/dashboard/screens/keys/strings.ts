@@ -46,7 +46,8 @@ export const keyStrings = {
   lastUsedWarning: 'It was used in the last hour.',
   revoked: (name: string) => `${name} is revoked.`,
   empty: 'No API keys yet',
-  emptyHint: 'With a key, a program sends and reads mail over HTTP. Create the first one and send with one line.',
+  emptyHint: 'With a key, a program sends and reads mail over HTTP.',
+  emptyStep: 'Create one, and use it with one line.',
   emptyLive: 'No key is in use',
 
   noAccess: 'Your access has no API access.',
@@ -58,6 +59,7 @@ export const keyStrings = {
   namePlaceholder: 'Shop checkout',
   preset: 'What it may do',
   fine: 'Choose one by one',
+  everythingAndMembers: 'Everything, and members',
   chosen: (count: number) => (count === 1 ? '1 permission' : `${count} permissions`),
   brandHint: 'A key of one brand sends and reads for that brand alone.',
   expiry: 'Expires',
