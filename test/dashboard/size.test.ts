@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { readManifest } from '../../src/servers/http/dashboard/manifest.ts'
+import { type Dashboard, startDashboard } from '../harness/dashboard.ts'
+
+/** What a browser with an empty cache fetches, and how soon it shows something. */
+let dashboard: Dashboard
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+})
+
+afterAll(() => dashboard.stop())
+
+const kib = 1024
+
+/** The files of the dashboard that this window has fetched, compressed with gzip, in KiB, by the end of their names. */
+async function fetchedKib(page: Page): Promise<{ readonly js: number; readonly css: number }> {
+  const names = await page.evaluate(() => performance.getEntriesByType('resource').map(entry => entry.name))
+  const files = readManifest()?.files ?? {}
+  const sum = (ending: string) =>
+    [...new Set(names.map(name => name.split('/').at(-1) ?? ''))]
+      .filter(name => name.endsWith(ending))
+      .reduce((total, name) => total + (files[name]?.gzip?.bytes ?? files[name]?.bytes ?? 0) / kib, 0)
+  return { js: Math.round(sum('.js')), css: Math.round(sum('.css')) }
+}
+
+test('signing in is drawn within a second from an empty cache', async () => {
+  const { page, open } = await dashboard.openAsVisitor()
+  await open('/app/sign-in')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const paintMs = await page.evaluate(() => {
+    const [paint] = performance.getEntriesByName('first-contentful-paint')
+    return Math.round(paint?.startTime ?? Number.NaN)
+  })
+  const { js, css } = await fetchedKib(page)
+  process.stdout.write(`sign-in: first paint ${paintMs} ms, ${js} KiB of JavaScript, ${css} KiB of CSS (gzip)\n`)
+  // A busy machine is several times slower than a quiet one.
+  expect(paintMs).toBeLessThan(5000)
+  expect(js).toBeLessThanOrEqual(150)
+  expect(css).toBeLessThanOrEqual(25)
+})
+
+test('each screen adds little', async () => {
+  const { page, open } = await dashboard.openAs({})
+  await open('')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const today = await fetchedKib(page)
+  process.stdout.write(`Today: ${today.js} KiB of JavaScript (gzip)\n`)
+  expect(today.js).toBeLessThanOrEqual(150)
+  const links = await page.getByRole('navigation').first().getByRole('link').all()
+  const paths = await Promise.all(links.map(async link => (await link.getAttribute('href')) ?? ''))
+  for (const path of paths) {
+    await page.goto(`${dashboard.url}${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const { js } = await fetchedKib(page)
+    process.stdout.write(`${path.split('/').at(-1)}: ${js - today.js} KiB more than Today\n`)
+    expect(js - today.js).toBeLessThanOrEqual(90)
+  }
+})
