@@ -18,6 +18,8 @@ interface ConfirmDialogProps {
   /** For what cannot be undone: the name that has to be typed first. */
   readonly typedName?: string
   readonly typedLabel?: string
+  /** Where a refusal is mended: a link to that screen; null: nowhere in particular. */
+  readonly mend?: (error: unknown) => ReactNode
   /** Does it. The dialog stays open, with the refusal, when it fails. */
   readonly onConfirm: () => Promise<unknown>
 }
@@ -28,7 +30,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 }
 
 function OpenConfirmDialog(props: ConfirmDialogProps) {
-  const { onClose, title, children, action, isDanger = false, typedName, typedLabel, onConfirm } = props
+  const { onClose, title, children, action, isDanger = false, typedName, typedLabel, mend, onConfirm } = props
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const [typed, setTyped] = useState('')
@@ -69,7 +71,7 @@ function OpenConfirmDialog(props: ConfirmDialogProps) {
         {typedName !== undefined && (
           <TextInput label={typedLabel ?? typedName} value={typed} onValue={setTyped} isCode autoComplete="off" />
         )}
-        {error !== null && <Refusal error={error} />}
+        {error !== null && <Refusal error={error} action={mend?.(error)} />}
       </div>
     </Dialog>
   )

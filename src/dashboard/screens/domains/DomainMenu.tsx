@@ -3,7 +3,9 @@ import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis, FileDown, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { answer } from '../../api/client.ts'
+import { isRefusal } from '../../api/errors.ts'
 import { IconButton } from '../../components/actions/IconButton.tsx'
+import { TextLink } from '../../components/actions/TextLink.tsx'
 import { useCopy } from '../../components/actions/useCopy.ts'
 import { ConfirmDialog } from '../../components/overlays/ConfirmDialog.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../components/overlays/Menu.tsx'
@@ -56,6 +58,13 @@ export function DomainMenu({ domain, records }: DomainMenuProps) {
         isDanger
         typedName={domain.domain}
         typedLabel={strings.deleteName(domain.domain)}
+        mend={error =>
+          isRefusal(error, 'domain_in_use') && (
+            <TextLink to="/$organization/mailboxes" params={{ organization: organization.id }}>
+              {strings.mailboxes}
+            </TextLink>
+          )
+        }
         onConfirm={remove}
       >
         {strings.deleteHint}
