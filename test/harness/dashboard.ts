@@ -129,7 +129,7 @@ export interface AxeFinding {
 }
 
 /** What axe-core finds on the page as it is now, by the rules of WCAG 2.2 A and AA and its own best practices. */
-export async function findAxeViolations(page: Page): Promise<readonly AxeFinding[]> {
+async function findAxeViolations(page: Page): Promise<readonly AxeFinding[]> {
   // Through the debugger's protocol, which the content security policy does not concern.
   await page.evaluate(axeSource)
   return page.evaluate(async () => {

@@ -12,7 +12,6 @@ export const strings = {
   requirement: 'Requirement',
   undo: 'Undo',
   dismiss: 'Dismiss',
-  noMatch: 'Nothing matches.',
   notYet: 'not yet',
   done: 'done',
   current: 'current step',

@@ -11,8 +11,3 @@ function Anchor({ className, ...props }: ComponentProps<'a'>) {
 
 /** A link to a screen, within text. */
 export const TextLink = createLink(Anchor)
-
-/** A link out of the dashboard, which opens a new tab and tells the other side nothing. */
-export function OutLink(props: ComponentProps<'a'>) {
-  return <Anchor target="_blank" rel="noopener noreferrer" {...props} />
-}

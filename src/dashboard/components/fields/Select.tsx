@@ -16,7 +16,7 @@ interface SelectProps<Value extends string>
   readonly options: readonly Option<Value>[]
 }
 
-/** A field with a few fixed choices: the platform's own list. For many, or for search, `Combobox`. */
+/** A field with a few fixed choices: the platform's own list. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
   const { label, hint, error, isOptional = false, value, onValue, options, className, ...select } = props
   return (

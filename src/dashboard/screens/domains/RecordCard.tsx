@@ -12,7 +12,7 @@ const tones: Readonly<Record<DnsRecord['status'], Tone>> = {
 }
 
 /** A record that the domain needs: what is wanted beside what was seen. */
-export function RecordCard({ record }: { readonly record: DnsRecord }) {
+function RecordCard({ record }: { readonly record: DnsRecord }) {
   const { purpose, type, name, value, priority, status, required } = record
   return (
     <li className="min-w-0 rounded-lg border border-line bg-surface">
