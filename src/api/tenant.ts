@@ -16,6 +16,9 @@ export interface BrandTenant extends Tenant {
 /** The refusals of {@link requireBrand}. */
 export const requireBrandRefusals = ['brand_restricted'] as const
 
+/** A tenant, and the API key that acts for it; null: a person in the dashboard. */
+type ActingTenant = Tenant & { readonly keyId?: Id<'key'> | null }
+
 /**
  * Requires that `brandId` is a brand that the tenant may use. That it is a brand of the organization is checked before.
  * @param at.of what belongs to that brand (`the mailbox mbx_…`); absent: the brand itself is meant
@@ -23,13 +26,14 @@ export const requireBrandRefusals = ['brand_restricted'] as const
  * @throws Refusal `brand_restricted`
  */
 export function requireBrand(
-  tenant: Tenant,
+  tenant: ActingTenant,
   brandId: string,
   { of, param }: { readonly of?: string; readonly param?: string | undefined } = {},
 ): void {
   if (tenant.brandId === null || tenant.brandId === brandId) return
+  const who = tenant.keyId === null ? 'You act in' : 'This API key is restricted to'
   throw refuse('brand_restricted', {
-    message: `This API key is restricted to another brand than ${of === undefined ? brandId : `that of ${of}`}.`,
+    message: `${who} another brand than ${of === undefined ? brandId : `that of ${of}`}.`,
     ...(param === undefined ? {} : { param }),
   })
 }

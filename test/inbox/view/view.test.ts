@@ -252,7 +252,11 @@ test('who may not read the message gets a page that says so, in the frame', asyn
     brandIds: [other.brandId],
     permissions: ['inbox:read'],
   })
-  expect(outcome(await browse(inbox.server, elsewhere, path))).toBe('403 brand_restricted')
+  const restricted = await browse(inbox.server, elsewhere, path)
+  expect([outcome(restricted), restricted.json.error.message]).toEqual([
+    '403 brand_restricted',
+    `You act in another brand than that of the message ${id}.`,
+  ])
   expect(
     outcome(await browse(inbox.server, owner, `${path}?organization=${await inbox.server.newOrganization()}`)),
   ).toBe('404 not_found')
