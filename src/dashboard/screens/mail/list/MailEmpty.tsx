@@ -62,9 +62,15 @@ function WhatIsMissing() {
           </li>
         ))}
       </ol>
-      <LinkButton to="/$organization/domains" params={params} search={keepBrand}>
-        {strings.missing.open}
-      </LinkButton>
+      {steps[0]?.isDone && !steps[1]?.isDone ? (
+        <LinkButton to="/$organization/mailboxes" params={params} search={keepBrand}>
+          {strings.missing.openMailboxes}
+        </LinkButton>
+      ) : (
+        <LinkButton to="/$organization/domains" params={params} search={keepBrand}>
+          {strings.missing.open}
+        </LinkButton>
+      )}
     </div>
   )
 }
