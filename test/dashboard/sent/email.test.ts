@@ -88,7 +88,7 @@ test(
 )
 
 test(
-  'an address is suppressed and freed from its ladder, and a scheduled email is canceled',
+  'an address is suppressed and freed from its ladder, and a scheduled email is canceled and written again',
   async () => {
     const id = await send({
       to: 'later@x.example',
@@ -108,6 +108,9 @@ test(
     await page.getByText('The email was canceled.').waitFor()
     await until(async () => (await rungsOf('later@x.example')).includes('harmless'), { what: 'the ladder says so' })
     expect(await page.getByRole('button', { name: 'Cancel sending' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Write again' }).click()
+    await page.waitForURL(/\/drafts\/drf_/)
+    await page.getByText('later@x.example').first().waitFor()
   },
   timeoutMs,
 )

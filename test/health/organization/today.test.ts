@@ -8,6 +8,7 @@ import { openHourlyCounts } from '../../../src/health/organization/hourly-counts
 import { type OrganizationHealthDeps, readLamps } from '../../../src/health/organization/lamps.ts'
 import type { Today } from '../../../src/health/organization/schema.ts'
 import { organizationHealthRoutes } from '../../../src/health/organization/session-routes.ts'
+import { countSentWithoutReport } from '../../../src/health/organization/table.ts'
 import { openOrganizationHealth } from '../../../src/health/organization/today.ts'
 import { insertMessages, type NewMessage } from '../../../src/receiving/table.ts'
 import { insertEvents } from '../../../src/sending/events/table.ts'
@@ -235,6 +236,10 @@ describe('with many emails and messages', () => {
       Array.from({ length: emails }, (_, i) => ({ at: spread(i), status: i % 50 === 0 ? 'sent' : 'delivered' })),
     )
     await fileEmails(large, times(12_000, { at: ago(2 * hourMs), status: 'delivered' }))
+    await fileEmails(
+      large,
+      Array.from({ length: 8000 }, () => ({ at: ago(3 * dayMs), status: 'sent' as const, sentAt: ago(hourMs) })),
+    )
     await fileMessages(
       large,
       Array.from({ length: 3000 }, (_, i) => ({ received_at: spread(i), folder: i % 3 === 0 ? 'spam' : 'inbox' })),
@@ -258,6 +263,12 @@ describe('with many emails and messages', () => {
     test(`a lamp reads a bounded number of rows${name}`, async () => {
       const read = await countRowsRead(database.db, db => readLamps({ ...deps, db }, whichever()))
       expect(read).toBeLessThan(40_000)
+    })
+
+    test(`emails that were sent long after they were accepted are not all looked at${name}`, async () => {
+      const span = { from: ago(8 * dayMs), to: ago(dayMs) }
+      const read = await countRowsRead(database.db, db => countSentWithoutReport(db, whichever(), span))
+      expect(read).toBeLessThan(5000)
     })
 
     test(`an hour that is over is counted once${name}`, async () => {
