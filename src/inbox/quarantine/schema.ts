@@ -43,7 +43,7 @@ const quarantinedFields = {
   ),
 }
 
-export const quarantinedSchema = t.Object(quarantinedFields, { title: 'QuarantinedMessage' })
+const quarantinedSchema = t.Object(quarantinedFields, { title: 'QuarantinedMessage' })
 
 export const quarantinePageSchema = t.Object({
   data: t.Array(quarantinedSchema),

@@ -26,7 +26,7 @@ export const queueSummarySchema = t.Object({
   counted_at: dateTimeSchema,
 })
 
-export const queueRecipientSchema = t.Object(
+const queueRecipientSchema = t.Object(
   {
     email_id: t.String(),
     organization_id: t.String(),

@@ -9,7 +9,6 @@ export const backupStrings = {
   encryption: 'Encryption',
   encryptions: { none: 'none', age: 'age', gpg: 'GnuPG' },
   proof: 'Proven',
-  proven: 'proven',
   refuted: 'damaged',
   unproven: 'not proven',
   missing: 'not in the folder',

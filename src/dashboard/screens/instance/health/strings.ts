@@ -12,7 +12,6 @@ export const healthStrings = {
   allWell: 'Nothing to do',
   allWellHint: (count: number) => `${count} checks found nothing wrong.`,
   passed: (count: number) => `${count} checks without findings`,
-  todo: 'Do',
   ready: 'What /ready answers',
   part: 'Part',
   state: 'State',

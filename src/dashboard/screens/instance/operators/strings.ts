@@ -15,5 +15,4 @@ export const operatorStrings = {
   add: 'Name another one',
   addHint: 'On the machine that runs Mailroom:',
   command: './mailroom operator add name@example.com',
-  empty: 'There are no operators',
 } as const

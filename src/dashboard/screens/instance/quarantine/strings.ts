@@ -16,23 +16,19 @@ export const quarantineStrings = {
   size: 'Size',
   noSubject: '(no subject)',
   notScanned: 'not scanned',
-  rescan: (at: string) => `scanned again ${at}`,
   empty: 'The quarantine is empty',
   emptyHint:
     'The scanner found nothing, and could scan everything. What it finds infected, or cannot scan, is kept here and not delivered.',
-  open: (subject: string) => `Open ${subject}`,
   envelope: 'Envelope sender',
   client: 'Received from',
   authentication: 'Checks',
   messageHash: 'SHA-256 of the message',
   attachments: 'Attachments',
-  attachmentHash: 'SHA-256',
   header: 'Header',
   noHeader: 'Its content was deleted.',
   log: 'What operators did',
   nextScan: 'Next scan',
   never: 'none',
-  thisOne: 'This message',
   allOfHash: 'All with this attachment',
   actions: {
     release: {
