@@ -169,3 +169,9 @@ test('who signs out signs in again with the password', async () => {
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
   printSeconds('signed in again')
 })
+
+test('the demo’s owner operates the instance as well', async () => {
+  await page.goto(`${up.file.dashboard}/instance`)
+  await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
+  expect(complaints).toEqual([])
+})
