@@ -25,6 +25,7 @@ import { relayPollMs } from '../sending/relay/relay.ts'
 import { pauseBrandsOverLimits } from '../sending/reports/pause.ts'
 import { deleteOldTokens, recordProviderEvents } from '../sending/reports/provider-events.ts'
 import { expireSuppressions } from '../sending/suppressions/suppressions.ts'
+import { livePollMs } from '../servers/http/live/live.ts'
 import type { AppContext } from './app-context.ts'
 import { updateBackupMetrics } from './backup-metrics.ts'
 import { openDoctor } from './doctor.ts'
@@ -173,6 +174,12 @@ const http: readonly Job<HttpJobDeps>[] = [
     intervalMs: 30 * secondMs,
     does: 'shows in metrics what /ready answers',
     open: ({ readiness }) => once(() => updateReadinessMetrics(readiness)),
+  },
+  {
+    name: 'live-updates',
+    intervalMs: livePollMs,
+    does: 'tells open pages of the dashboard that something changed',
+    startedBy: 'openLive',
   },
 ]
 

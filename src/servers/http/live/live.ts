@@ -43,7 +43,7 @@ export const liveRefusals = ['rate_limited', 'unavailable'] as const
 const maxOfPerson = 12
 const maxStreams = 1000
 
-const pollMs = 1000
+export const livePollMs = 1000
 const beatMs = 15_000
 /** A session that was ended hears nothing more after so long. */
 const checkMs = 5000
@@ -96,7 +96,7 @@ export function openLive({ db, clock, log }: LiveDeps): Live {
     for (const { sessionId, scope, stream } of current) if (!allowed.has(`${sessionId} ${scope}`)) stream.close()
   }
 
-  const job = startJob({ name: 'live-updates', intervalMs: pollMs, log }, async () => {
+  const job = startJob({ name: 'live-updates', intervalMs: livePollMs, log }, async () => {
     if (listeners.size === 0) {
       known = new Map()
       return 'done'
