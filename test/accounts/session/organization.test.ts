@@ -17,12 +17,12 @@ import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { inMs, testClock } from '../../harness/http-server.ts'
 import {
   type MemberCall,
-  type MemberResponse,
   memberIp,
   newSessionMember,
   openMemberClient,
   type TestMember,
 } from '../../harness/member-client.ts'
+import type { SessionAnswer } from '../../harness/session.ts'
 
 const clock = testClock()
 let database: FreshDatabase
@@ -33,7 +33,7 @@ let owner: TestMember
 let admin: TestMember
 let member: TestMember
 let stranger: TestMember
-let ask: (method: string, path: string, as: TestMember, call?: MemberCall) => Promise<MemberResponse>
+let ask: (method: string, path: string, as: TestMember, call?: MemberCall) => Promise<SessionAnswer>
 
 beforeAll(async () => {
   database = await freshDatabase()
@@ -58,7 +58,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 const join = (access: MemberAccess) => newSessionMember(database.db, clock, organizationId, access)
-const outcome = ({ status, json }: MemberResponse) => [status, json?.error?.code]
+const outcome = ({ status, json }: SessionAnswer) => [status, json?.error?.code]
 const acting = (who: TestMember) => ({ organizationId, role: 'owner' as const, memberId: who.memberId })
 
 async function authenticate(key: string) {
@@ -255,7 +255,7 @@ test('a paused brand is shown to those who have it', async () => {
 
 test('retention is shown, set for the organization or a brand, and never below its minimum', async () => {
   const set = (body: object, as = owner) => ask('PUT', '/app/api/organization/retention', as, { body })
-  const row = (response: MemberResponse, kind: string) =>
+  const row = (response: SessionAnswer, kind: string) =>
     response.json.data.find((found: { kind: string }) => found.kind === kind)
   expect(row(await ask('GET', '/app/api/organization/retention', admin), 'trash')).toMatchObject({
     days: 30,

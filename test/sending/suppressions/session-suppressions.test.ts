@@ -9,13 +9,8 @@ import { sessionSuppressionRoutes } from '../../../src/sending/suppressions/sess
 import { suppress } from '../../../src/sending/suppressions/suppress.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { testClock } from '../../harness/http-server.ts'
-import {
-  type MemberCall,
-  type MemberResponse,
-  newSessionMember,
-  openMemberClient,
-  type TestMember,
-} from '../../harness/member-client.ts'
+import { type MemberCall, newSessionMember, openMemberClient, type TestMember } from '../../harness/member-client.ts'
+import type { SessionAnswer } from '../../harness/session.ts'
 
 const clock = testClock()
 let database: FreshDatabase
@@ -24,7 +19,7 @@ let brand: Id<'brd'>
 let otherBrand: Id<'brd'>
 let owner: TestMember
 let member: TestMember
-let ask: (method: string, path: string, as: TestMember, call?: MemberCall) => Promise<MemberResponse>
+let ask: (method: string, path: string, as: TestMember, call?: MemberCall) => Promise<SessionAnswer>
 
 beforeAll(async () => {
   database = await freshDatabase()
@@ -42,7 +37,7 @@ beforeEach(async () => {
 })
 
 const join = (access: MemberAccess) => newSessionMember(database.db, clock, organizationId, access)
-const outcome = ({ status, json }: MemberResponse) => [status, json?.error?.code, json?.error?.param]
+const outcome = ({ status, json }: SessionAnswer) => [status, json?.error?.code, json?.error?.param]
 const listed = async () =>
   (await database.db.selectFrom('suppressions').select(['email', 'brand_id']).orderBy('email').execute()).map(
     row => `${row.email} ${row.brand_id === brand ? 'one' : 'two'}`,
