@@ -88,7 +88,8 @@ test('plans what will be deleted, then deletes it, in the background', async () 
   const { db } = inbox.server.database
   const id = await inbox.deliver(messageOf(), `hello@${us.domain}`)
   const since = plusMs(inbox.server.clock.now(), -40 * dayMs)
-  await db.updateTable('messages').set({ folder: 'trash', folder_since: since }).where('id', '=', id).execute()
+  const aged = { folder: 'trash', folder_since: since, indexed: 1 } as const
+  await db.updateTable('messages').set(aged).where('id', '=', id).execute()
   const plan = await run('plan')
   expect(plan).toMatchObject({ state: 'done', kind: 'retention_plan', actor: operatorEmail })
   expect(plan.result.planned).toContainEqual(
