@@ -80,7 +80,8 @@ test('the filter of the list holds, also for a brand', async () => {
 
 test('more emails than a page are all there once, and those that come meanwhile are not', async () => {
   const before = (await exported()).split('\r\n').length
-  await Promise.all(Array.from({ length: 1100 }, () => accept({})))
+  // On a busy machine more at once would wait too long for a connection.
+  for (let i = 0; i < 11; i++) await Promise.all(Array.from({ length: 100 }, () => accept({})))
   const response = await callAsMember(routes, '/app/api/sent.csv?status=queued', testMember(acme.organizationId))
   if (typeof response === 'string') throw new Error(response)
   expect(response.headers.get('content-disposition')).toStartWith('attachment; filename="sent-')
