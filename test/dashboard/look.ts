@@ -4,6 +4,4 @@ import { expectNoAxeViolations, inAllLooks } from '../harness/dashboard.ts'
 /** Looks at the page at both widths and in both themes, with axe-core, and leaves it wide and light. */
 export async function look(page: Page, name: string): Promise<void> {
   await inAllLooks(page, name, expectNoAxeViolations)
-  await page.setViewportSize({ width: 1280, height: 800 })
-  await page.emulateMedia({ colorScheme: 'light' })
 }

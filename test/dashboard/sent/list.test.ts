@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
-import { look } from './look.ts'
+import { look } from '../look.ts'
 
 let dashboard: Dashboard
 let owner: DashboardWindow

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
-import { look } from '../sent/look.ts'
+import { look } from '../look.ts'
 
 let dashboard: Dashboard
 let owner: DashboardWindow

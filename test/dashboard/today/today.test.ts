@@ -4,7 +4,7 @@ import type { Id } from '../../../src/base/ids.ts'
 import { pauseBrand } from '../../../src/sending/reports/pause-table.ts'
 import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
 import { until } from '../../harness/until.ts'
-import { look } from '../sent/look.ts'
+import { look } from '../look.ts'
 
 let dashboard: Dashboard
 let owner: DashboardWindow
