@@ -47,7 +47,7 @@ export interface SessionSender {
 }
 
 /** Calls a route of the dashboard without the server in front of it. @throws Refusal */
-export async function dispatchInSession(
+async function dispatchInSession(
   apps: readonly AnyElysia[],
   request: Request,
   { session, ip = '192.0.2.1', member = () => Promise.reject(new Error('nobody is a member here')) }: SessionSender,
