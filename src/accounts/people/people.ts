@@ -89,9 +89,9 @@ export async function changePersonRole(
   deps: PeopleDeps,
   actor: SessionMember,
   id: string,
-  wanted: NewRole,
+  newRole: NewRole,
 ): Promise<MemberJson> {
-  return changeRole(deps, actor, id, readAccess(wanted))
+  return changeRole(deps, actor, id, readAccess(newRole))
 }
 
 function readAccess({ role, brand_ids: brandIds, permissions: granted }: NewRole): MemberAccess {

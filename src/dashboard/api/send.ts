@@ -11,7 +11,7 @@ const prompts: Readonly<Record<string, Prompt>> = {
 const comingIn = /^\/app\/api\/(?:session|sign-in|sign-out|welcome|invitations|confirm)(?:\/|$)/
 
 /**
- * Sends a request of the dashboard. When the session has ended, or a factor is wanted, the person is asked in place and
+ * Sends a request of the dashboard. When the session has ended, or a confirmation is required, the person is asked in place and
  * the request is sent once more, so that a form keeps what was typed.
  * @throws ApiError when the server refuses, ServerAwayError when it does not answer
  */

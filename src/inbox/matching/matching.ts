@@ -62,9 +62,9 @@ export async function changeMatching(
   db: Db,
   tenant: Tenant,
   matching: Matching,
-  wanted: { readonly folder?: Folder; readonly read?: boolean },
+  fields: { readonly folder?: Folder; readonly read?: boolean },
 ): Promise<{ readonly updated: readonly Id<'msg'>[]; readonly has_more: boolean }> {
-  const { change, isRead } = changeOf(matching, wanted)
+  const { change, isRead } = changeOf(matching, fields)
   const mailboxId = readMailbox(matching.mailboxId)
   if (mailboxId === undefined) return { updated: [], has_more: false }
   const filter: MessageFilter = { ...matching, mailboxId, isRead }

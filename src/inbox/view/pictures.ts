@@ -20,11 +20,11 @@ export function choosePictures<Attachment extends InlinePicture>(
   html: string,
   attachments: readonly Attachment[],
 ): { readonly chosen: readonly Attachment[]; readonly left: number } {
-  const wanted = new Set(Array.from(html.matchAll(cidSource), ([, , id = '']) => contentIdOf(id)))
+  const contentIds = new Set(Array.from(html.matchAll(cidSource), ([, , id = '']) => contentIdOf(id)))
   const chosen: Attachment[] = []
   let bytes = 0
   let left = 0
-  for (const id of wanted) {
+  for (const id of contentIds) {
     const picture = attachments.find(({ contentId, contentType }) => contentId === id && shownTypes.has(contentType))
     if (!picture || chosen.length === maxPictures || bytes + picture.size > maxPictureBytes) left++
     else {

@@ -71,7 +71,7 @@ function Factors({ account, onDone }: { readonly account: Account; readonly onDo
 }
 
 interface TypedFactorProps {
-  /** A code is wanted, not the password. */
+  /** A code is required, not the password. */
   readonly isCode: boolean
   readonly onSubmit: (body: { readonly code: string } | { readonly password: string }) => Promise<void>
 }

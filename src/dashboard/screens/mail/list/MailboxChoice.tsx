@@ -19,10 +19,10 @@ interface MailboxChoiceProps {
 export function MailboxChoice({ mailboxId, folder }: MailboxChoiceProps) {
   const { api, organization } = useOrganization()
   const [prefix, setPrefix] = useState('')
-  const wanted = useDeferredValue(prefix.trim())
+  const typedName = useDeferredValue(prefix.trim())
   const { data } = useQuery({
-    queryKey: ['mailboxes', 'choice', api.organizationId, api.brandId, wanted],
-    queryFn: () => mailApi(api).mailboxes(wanted),
+    queryKey: ['mailboxes', 'choice', api.organizationId, api.brandId, typedName],
+    queryFn: () => mailApi(api).mailboxes(typedName),
   })
   const { data: first } = useQuery({
     queryKey: ['mailboxes', 'choice', api.organizationId, api.brandId, ''],

@@ -25,11 +25,11 @@ export function MatchingBar({ onEnd, onDone }: MatchingBarProps) {
   const { list } = useMailList()
   const { folder, mailboxId } = list.source
   const queryClient = useQueryClient()
-  const [wanted, setWanted] = useState<MatchingChange | null>(null)
+  const [pendingChange, setPendingChange] = useState<MatchingChange | null>(null)
   const [done, setDone] = useState(0)
   const newest = list.rows?.[0]?.received_at ?? new Date().toISOString()
   const matching = { folder, ...(mailboxId !== undefined && { mailbox_id: mailboxId }), received_until: newest }
-  const isRead = wanted && 'read' in wanted ? false : undefined
+  const isRead = pendingChange && 'read' in pendingChange ? false : undefined
   const { data: all } = useQuery({
     queryKey: ['mail-matching', api.organizationId, api.brandId, matching],
     queryFn: () => mailApi(api).countMatching(matching),
@@ -37,18 +37,18 @@ export function MatchingBar({ onEnd, onDone }: MatchingBarProps) {
   const { data: meant } = useQuery({
     queryKey: ['mail-matching', api.organizationId, api.brandId, matching, isRead],
     queryFn: () => mailApi(api).countMatching(matching, isRead),
-    enabled: wanted !== null,
+    enabled: pendingChange !== null,
   })
   const close = () => {
-    setWanted(null)
+    setPendingChange(null)
     setDone(0)
   }
 
   const run = async () => {
-    if (!wanted) return
+    if (!pendingChange) return
     const changed: string[] = []
     for (let hasMore = true; hasMore; ) {
-      const step = await mailApi(api).changeMatching(matching, wanted)
+      const step = await mailApi(api).changeMatching(matching, pendingChange)
       changed.push(...step.updated)
       setDone(changed.length)
       hasMore = step.has_more
@@ -58,7 +58,7 @@ export function MatchingBar({ onEnd, onDone }: MatchingBarProps) {
     list.reload()
     void queryClient.invalidateQueries({ queryKey: ['messages'] })
     const undo = () => {
-      const back = 'read' in wanted ? { read: false } : { folder }
+      const back = 'read' in pendingChange ? { read: false } : { folder }
       changeMessages(api, changed, back).then(
         () => list.reload(),
         (error: unknown) => showToast(error instanceof Error ? error.message : String(error), { kind: 'failed' }),
@@ -67,7 +67,8 @@ export function MatchingBar({ onEnd, onDone }: MatchingBarProps) {
     showToast(strings.matchingDone(changed.length), changed.length <= mostUndone ? { undo } : {})
   }
 
-  const verb = wanted === null ? '' : 'read' in wanted ? strings.verbs.read : strings.verbs[wanted.folder]
+  const verb =
+    pendingChange === null ? '' : 'read' in pendingChange ? strings.verbs.read : strings.verbs[pendingChange.folder]
   const count = meant ?? all
   return (
     <div className="mb-2 flex min-h-8 flex-wrap items-center gap-1 rounded-md bg-accent-soft px-2 py-1 text-sm">
@@ -75,32 +76,32 @@ export function MatchingBar({ onEnd, onDone }: MatchingBarProps) {
         {all ? strings.matching(all.count, all.is_more, strings.folder[folder]) : '…'}
       </span>
       {folder !== 'archive' && folder !== 'quarantine' && (
-        <Button size="small" onClick={() => setWanted({ folder: 'archive' })}>
+        <Button size="small" onClick={() => setPendingChange({ folder: 'archive' })}>
           {strings.archive}
         </Button>
       )}
       {folder !== 'trash' && (
-        <Button size="small" onClick={() => setWanted({ folder: 'trash' })}>
+        <Button size="small" onClick={() => setPendingChange({ folder: 'trash' })}>
           {strings.trash}
         </Button>
       )}
       {folder === 'trash' && (
-        <Button size="small" onClick={() => setWanted({ folder: 'inbox' })}>
+        <Button size="small" onClick={() => setPendingChange({ folder: 'inbox' })}>
           {strings.restore}
         </Button>
       )}
-      <Button size="small" onClick={() => setWanted({ read: true })}>
+      <Button size="small" onClick={() => setPendingChange({ read: true })}>
         {strings.read}
       </Button>
       <Button kind="quiet" size="small" onClick={onEnd}>
         {strings.untickAll}
       </Button>
       <ConfirmDialog
-        isOpen={wanted !== null && meant !== undefined}
+        isOpen={pendingChange !== null && meant !== undefined}
         onClose={close}
         title={strings.matchingQuestion(verb, count?.count ?? 0, count?.is_more ?? false)}
         action={verb}
-        isDanger={wanted !== null && 'folder' in wanted && wanted.folder === 'trash'}
+        isDanger={pendingChange !== null && 'folder' in pendingChange && pendingChange.folder === 'trash'}
         onConfirm={run}
       >
         <p>{strings.matchingNote}</p>

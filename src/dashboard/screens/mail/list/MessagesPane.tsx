@@ -42,9 +42,9 @@ export function MessagesPane({ openId }: { readonly openId: string | undefined }
     })
     setLastTicked(id)
   }
-  const act = (wanted: Act) => {
-    perform(wanted, targets)
-    if (wanted.kind === 'move') setTicked(new Set())
+  const act = (chosen: Act) => {
+    perform(chosen, targets)
+    if (chosen.kind === 'move') setTicked(new Set())
   }
   const star = (row: InboxItem) => perform({ kind: 'star', starred: !row.starred }, [row])
   useListKeys({ rows: rows ?? [], targets, isReading: openId !== undefined, mayWrite, act: perform, tick })

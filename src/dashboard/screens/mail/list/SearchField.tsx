@@ -28,10 +28,10 @@ export function SearchField({ folder }: { readonly folder: FolderName }) {
     })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const wanted = text.trim()
-    const isSearchable = wanted === '' || explainSearch(wanted).isSearchable
+    const typedQuery = text.trim()
+    const isSearchable = typedQuery === '' || explainSearch(typedQuery).isSearchable
     setProblem(isSearchable ? null : strings.searchNothing)
-    if (isSearchable && wanted !== search) show(wanted)
+    if (isSearchable && typedQuery !== search) show(typedQuery)
   }
   return (
     <search className="block min-w-0 flex-1 basis-full md:basis-0">
