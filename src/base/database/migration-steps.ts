@@ -28,6 +28,14 @@ export async function addIndexes(db: Kysely<never>, indexes: Indexes): Promise<v
       await sql.raw(`ALTER TABLE ${table} ADD KEY ${name} (${columns})`).execute(db)
 }
 
+export async function dropIndexes(
+  db: Kysely<never>,
+  indexes: readonly (readonly [table: string, name: string])[],
+): Promise<void> {
+  for (const [table, name] of indexes)
+    if (await exists(db, 'statistics', table, name)) await sql.raw(`ALTER TABLE ${table} DROP KEY ${name}`).execute(db)
+}
+
 async function exists(
   db: Kysely<never>,
   kind: 'columns' | 'statistics',

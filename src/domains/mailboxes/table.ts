@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
@@ -100,13 +100,12 @@ export async function selectUnreadCounts(
   mailboxIds: readonly Id<'mbx'>[],
 ): Promise<ReadonlyMap<Id<'mbx'>, number>> {
   if (mailboxIds.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('messages')
-    .select(expressionBuilder => ['mailbox_id', expressionBuilder.fn.countAll<string | number>().as('count')])
-    .where('mailbox_id', 'in', mailboxIds)
-    .where('folder', '=', 'inbox')
-    .where('is_read', '=', 0)
-    .groupBy('mailbox_id')
-    .execute()
-  return new Map(rows.flatMap(row => (row.mailbox_id === null ? [] : [[row.mailbox_id, Number(row.count)]])))
+  // Left to choose, the servers take an index that has the read messages of a mailbox too.
+  const { rows } = await sql<{ readonly id: Id<'mbx'>; readonly count: string | number }>`
+    SELECT STRAIGHT_JOIN mailboxes.id, COUNT(*) AS count FROM mailboxes
+    INNER JOIN messages FORCE INDEX (messages_brand_unread)
+      ON messages.brand_id = mailboxes.brand_id AND messages.mailbox_id = mailboxes.id
+      AND messages.folder = 'inbox' AND messages.is_read = 0
+    WHERE mailboxes.id IN (${sql.join(mailboxIds)}) GROUP BY mailboxes.id`.execute(db)
+  return new Map(rows.map(row => [row.id, Number(row.count)]))
 }

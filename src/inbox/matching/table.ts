@@ -72,7 +72,9 @@ function matchingIds(tenant: Tenant, filter: MessageFilter, limit: number): RawB
     sql`messages.organization_id = ${organizationId}`,
     sql`messages.folder = ${folder}`,
     ...(brandId === null ? [] : [sql`messages.brand_id = ${brandId}`]),
-    ...(mailboxId === null ? [] : [sql`messages.mailbox_id = ${mailboxId}`]),
+    ...(mailboxId === null
+      ? []
+      : [sql`messages.mailbox_id = ${mailboxId} AND messages.brand_id = ${brandOf(mailboxId)}`]),
     ...(isRead === null ? [] : [sql`messages.is_read = ${isRead}`]),
     ...(receivedUntil === null ? [] : [sql`messages.received_at <= ${receivedUntil}`]),
   ]
@@ -86,8 +88,12 @@ function matchingIds(tenant: Tenant, filter: MessageFilter, limit: number): RawB
     : sql`SELECT messages.id FROM messages FORCE INDEX (${indexFor(tenant, filter)}) ${rest}`
 }
 
+function brandOf(mailboxId: Id<'mbx'>): RawBuilder<unknown> {
+  return sql`(SELECT brand_id FROM mailboxes WHERE id = ${mailboxId})`
+}
+
 function indexFor({ brandId }: Tenant, { mailboxId, isRead }: MessageFilter) {
-  if (mailboxId !== null) return sql.raw(isRead === null ? 'messages_mailbox' : 'messages_unread')
-  if (brandId === null) return sql.raw('messages_organization')
-  return sql.raw(isRead === null ? 'messages_brand' : 'messages_brand_unread')
+  if (isRead !== null) return sql.raw('messages_brand_unread')
+  if (mailboxId !== null) return sql.raw('messages_mailbox')
+  return sql.raw(brandId === null ? 'messages_organization' : 'messages_brand')
 }

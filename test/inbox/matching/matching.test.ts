@@ -3,6 +3,7 @@ import type { SessionMember } from '../../../src/api/session/session.ts'
 import { plusMs } from '../../../src/base/clock.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
 import { mailboxSessionRoutes } from '../../../src/domains/mailboxes/session-routes.ts'
+import { selectUnreadCounts } from '../../../src/domains/mailboxes/table.ts'
 import { countMatchingMessages, selectMatchingIds, selectUnreadByFolder } from '../../../src/inbox/matching/table.ts'
 import { inboxSessionRoutes } from '../../../src/inbox/session-routes.ts'
 import { openTextWorker } from '../../../src/inbox/text-worker/text-worker.ts'
@@ -136,9 +137,16 @@ test('no more rows are read than are counted or changed, however many the store 
   await file(5)
   const rows = (work: Parameters<typeof countRowsRead>[1]) => countRowsRead(db(), work)
   const all = { mailboxId: null, isRead: null, receivedUntil: inbox.server.clock.now() } as const
+  expect(
+    await rows(async one =>
+      expect(await selectUnreadCounts(one, [us.mailboxId])).toEqual(new Map([[us.mailboxId, 5]])),
+    ),
+  ).toBeLessThan(30)
   for (const tenant of [owner, { ...owner, brandId: us.brandId }]) {
-    const unread = await rows(one => selectUnreadByFolder(one, tenant, ['inbox'], { mailboxId: null, limit: 10_001 }))
-    expect(unread).toBeLessThan(30)
+    for (const mailboxId of [null, us.mailboxId]) {
+      const unread = await rows(one => selectUnreadByFolder(one, tenant, ['inbox'], { mailboxId, limit: 10_001 }))
+      expect(unread).toBeLessThan(30)
+    }
     const marked = await rows(one =>
       selectMatchingIds(one, tenant, { ...all, folder: 'inbox', isRead: 0 }, 1000).then(ids =>
         expect(ids).toHaveLength(5),

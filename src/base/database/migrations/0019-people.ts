@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { addColumns, addIndexes, addTables } from '../migration-steps.ts'
+import { addColumns, addIndexes, addTables, dropIndexes } from '../migration-steps.ts'
 
 const ascii = 'CHARACTER SET ascii COLLATE ascii_bin'
 const id = `CHAR(30) ${ascii}`
@@ -53,7 +53,9 @@ export async function up(db: Kysely<never>): Promise<void> {
   await addIndexes(db, [
     ['members', 'members_user', 'user_id, organization_id'],
     ['audit_log', 'audit_log_organization', 'organization_id, id'],
-    ['messages', 'messages_brand_unread', 'brand_id, folder, is_read'],
+    ['messages', 'messages_brand_unread', 'brand_id, folder, is_read, mailbox_id'],
     ['emails', 'emails_thread', 'thread_id, created_at'],
   ])
+  // The one that counts the unread messages of a brand counts those of a mailbox too: filing a message writes no more than before.
+  await dropIndexes(db, [['messages', 'messages_unread']])
 }
