@@ -18,6 +18,8 @@ export interface ConnectionPoolOptions {
   readonly server: ConnectionOptions
   /** How many may be open at once. */
   readonly connections: number
+  /** A connection that was not used for so long is closed; its prepared statements go with it. */
+  readonly idleMs: number
   readonly timeouts: DatabaseTimeouts
   readonly usage: PoolUsage
 }
@@ -44,7 +46,15 @@ const endMs = 1000
 export function openConnectionPool({ server, connections, usage, ...options }: ConnectionPoolOptions): ConnectionPool {
   let { timeouts } = options
   const connectTimeout = Math.min(maxConnectMs, timeouts.statementMs)
-  const pool = createPool({ ...server, connectionLimit: connections, connectTimeout })
+  const pool = createPool({
+    ...server,
+    connectionLimit: connections,
+    connectTimeout,
+    // mysql2 looks for idle connections only where fewer than all may stay open.
+    maxIdle: connections - 1,
+    idleTimeout: options.idleMs,
+    gracefulEnd: true,
+  })
   const open = new Map<PoolConnection, TimedConnection>()
   const inUse = new Set<TimedConnection>()
   const queue = new Set<Waiter>()

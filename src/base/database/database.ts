@@ -29,7 +29,7 @@ export interface DatabaseOptions {
 
 /**
  * A pool on `url` (`mysql://user:password@host:port/name`, optionally `?socketPath=…`; tests also shorten the timeouts, by
- * `?timeoutMs=…`). Connections are opened when they are needed. Date-times are read and written as text (see clock.ts), in
+ * `?timeoutMs=…` and `?idleMs=…`). Connections are opened when they are needed, and closed after a minute without use. Date-times are read and written as text (see clock.ts), in
  * UTC. When the database does not answer within 15 s the connection is closed, and what was asked fails with an error that
  * {@link isDatabaseUnavailable} knows.
  * @param connections how many may be open at once
@@ -42,6 +42,7 @@ export function openDatabase(
   const address = new URL(url)
   const socketPath = address.searchParams.get('socketPath')
   const timeoutMs = address.searchParams.get('timeoutMs')
+  const idleMs = address.searchParams.get('idleMs')
   const pool = openConnectionPool({
     server: {
       ...(socketPath
@@ -58,12 +59,15 @@ export function openDatabase(
       enableKeepAlive: true,
     },
     connections,
+    idleMs: idleMs === null ? defaultIdleMs : Number(idleMs),
     timeouts: timeoutsFor(workload, timeoutMs === null ? undefined : Number(timeoutMs)),
     usage: trackPool(connections, name),
   })
   const db = new Kysely<DatabaseSchema>({ dialect: new MysqlDialect({ pool: pool as unknown as MysqlPool }) })
   return { db, limitTimeouts: maxMs => pool.limitTimeouts(maxMs), close: () => db.destroy() }
 }
+
+const defaultIdleMs = 60_000
 
 const maxTries = 5
 /** No further attempt begins later than this after the first, in milliseconds. */

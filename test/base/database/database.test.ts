@@ -125,6 +125,25 @@ test('recognises a connection that is lost between two statements', async () => 
   expect(isDatabaseUnavailable(await lost.catch((reason: unknown) => reason))).toBeTrue()
 })
 
+test('closes connections that nothing has used for a while, and opens others', async () => {
+  const { db, close } = openDatabase(`${database.url}${database.url.includes('?') ? '&' : '?'}idleMs=100`, 4)
+  const numbers = async (count: number) => {
+    const one = () => sql<{ id: number }>`SELECT CONNECTION_ID() AS id, SLEEP(0.05)`.execute(db)
+    const results = await Promise.all(Array.from({ length: count }, one))
+    return new Set(results.map(({ rows }) => rows[0]?.id))
+  }
+  const first = await numbers(4)
+  expect(first.size).toBe(4)
+  const isClosed = async () => {
+    const { rows } = await sql`SHOW PROCESSLIST`.execute(database.db)
+    return rows.every(row => !first.has((row as { readonly Id: number }).Id))
+  }
+  await until(isClosed, { what: 'the idle connections are closed' })
+  const second = await numbers(4)
+  expect([second.size, first.isDisjointFrom(second)]).toEqual([4, true])
+  await close()
+})
+
 test('migrates once, however many processes start together, and resumes an interrupted run', async () => {
   expect(await Promise.all([migrate(database.db), migrate(database.db)])).toEqual([[], []])
   await sql`drop table search_texts`.execute(database.db)
