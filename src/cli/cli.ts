@@ -8,14 +8,14 @@ import { UnknownSecretKeyError } from '../base/secrets/secret-keys.ts'
 import { version } from '../base/version.ts'
 import { suggest } from './command/suggestion.ts'
 import type { Command } from './command.ts'
-import { commands } from './commands.ts'
+import { commandNames, loadCommand } from './commands.ts'
 
 /** Runs the command that `args` name. The exit status: 0 done, 1 failed, 2 wrong arguments or settings. */
 async function run(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
   if (name === '--version') return print(version)
-  const group = commands.get(name)
-  if (!group) return complain(`there is no command "${name}"${suggest(name, [...commands.keys()])}`, 2)
+  const group = await loadCommand(name)
+  if (!group) return complain(`there is no command "${name}"${suggest(name, commandNames)}`, 2)
   const { command, args: commandArgs } = group.resolve(rest.filter(arg => arg !== '--json'))
   if (rest.includes('--help') || rest.includes('-h')) return print(rest[0]?.startsWith('-') ? group.help : command.help)
   const format = rest.includes('--json') ? 'json' : 'text'

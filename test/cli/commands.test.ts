@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openKeyAuthenticator } from '../../src/accounts/keys/keys.ts'
 import { systemClock } from '../../src/base/clock.ts'
-import { commandList, commands } from '../../src/cli/commands.ts'
+import { commandList, commandNames, loadCommand } from '../../src/cli/commands.ts'
 import { projectRoot, runCommand } from '../harness/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 
@@ -25,10 +25,10 @@ async function json(...args: string[]) {
   return JSON.parse(out)
 }
 
-test('./mailroom --help prints the list of the definitions, without Bun', () => {
+test('./mailroom --help prints the list of the definitions, without Bun', async () => {
   const bare = { env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent' }, cwd: '/' }
   const help = Bun.spawnSync([join(projectRoot, 'mailroom'), '--help'], bare).stdout.toString()
-  expect(help).toBe(`${commandList()}\n`)
+  expect(help).toBe(`${await commandList()}\n`)
   expect(Bun.spawnSync([join(projectRoot, 'mailroom')], bare).stdout.toString()).toBe(help)
 })
 
