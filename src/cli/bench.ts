@@ -1,21 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { measureAccept } from './bench/accept.ts'
-import { measureBackup } from './bench/backup.ts'
-import { openBenchEnvironment } from './bench/environment.ts'
-import { describeFigure, type Figure } from './bench/figure.ts'
-import { measureIngest } from './bench/ingest.ts'
-import { measureListAndSearch, type PageKind } from './bench/list-and-search.ts'
-import { stopBenchProcesses } from './bench/processes.ts'
-import { measureRelay } from './bench/relay.ts'
+import { describeFigure } from './bench/figure.ts'
+import type { MeasurementName } from './bench/measure-all.ts'
 import { defineCommand } from './command.ts'
 import { untilShutdownSignal } from './signals.ts'
 import { choice } from './values.ts'
 
-const measurements = { ingest: measureIngest, accept: measureAccept, relay: measureRelay, backup: measureBackup }
-const pageKinds: readonly PageKind[] = ['list', 'search']
-const names = [...(Object.keys(measurements) as (keyof typeof measurements)[]), ...pageKinds]
+const names: readonly MeasurementName[] = ['ingest', 'accept', 'relay', 'backup', 'list', 'search']
 
 export const benchCommand = defineCommand({
   name: 'bench',
@@ -35,27 +24,8 @@ Each is a rate, and a share of a raw limit that the same run measures: for list 
   options: { only: { ...choice(names), description: 'run only this measurement' } },
   async run({ only }) {
     const shutdown = untilShutdownSignal()
-    const folder = mkdtempSync(join(tmpdir(), 'mailroom-bench-'))
-    const environment = await openBenchEnvironment(folder)
-    const figures: Figure[] = []
-    const isWanted = (name: string) => only === undefined || only === name
-    const measureAll = async () => {
-      for (const [name, measure] of Object.entries(measurements).filter(([name]) => isWanted(name))) {
-        process.stderr.write(`measuring ${name} …\n`)
-        figures.push(...(await measure(environment)))
-      }
-      const pages = pageKinds.filter(isWanted)
-      if (pages.length === 0) return
-      process.stderr.write(`measuring ${pages.join(' and ')} …\n`)
-      figures.push(...(await measureListAndSearch(environment, pages)))
-    }
-    try {
-      await Promise.race([measureAll(), shutdown])
-    } finally {
-      await stopBenchProcesses()
-      await environment.close()
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const { measureAll } = await import('./bench/measure-all.ts')
+    const figures = await measureAll(only, shutdown)
     return { text: figures.map(describeFigure).join('\n'), json: figures }
   },
 })

@@ -48,7 +48,9 @@ const scriptCommands = [
   },
 ]
 
-const loaders: ReadonlyMap<string, Loader> = new Map(Object.values(sections).flatMap(section => Object.entries(section)))
+const loaders: ReadonlyMap<string, Loader> = new Map(
+  Object.values(sections).flatMap(section => Object.entries(section)),
+)
 
 /** The first words of all commands of this program. */
 export const commandNames: readonly string[] = [...loaders.keys()]

@@ -1,6 +1,5 @@
 import type { RunningApp } from '../app/app.ts'
 import { readConfig } from '../base/config/config.ts'
-import { serve } from '../main.ts'
 import { defineCommand } from './command.ts'
 import { buildWhenOutdated } from './dashboard/built.ts'
 import { openServiceManager } from './service-manager.ts'
@@ -17,6 +16,8 @@ all MAILROOM_* variables. The tables are migrated first. SIGTERM or Ctrl-C finis
     const manager = openServiceManager(env)
     const config = readConfig(env)
     if (config.roles.includes('http')) await buildWhenOutdated()
+    // Not needed by --help, nor where a setting is wrong.
+    const { serve } = await import('../main.ts')
     const app = await serve(config)
     await manager.ready(`Serving ${listenersOf(app)}`, () => answersHealth(app.http))
     await shutdown

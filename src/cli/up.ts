@@ -9,7 +9,6 @@ import { publicAddress } from '../base/config/public-address.ts'
 import { type Db, openDatabase } from '../base/database/database.ts'
 import type { Id } from '../base/ids.ts'
 import { CommandError } from '../base/operator-error.ts'
-import { serve } from '../main.ts'
 import { defineCommand, type Environment } from './command.ts'
 import { buildWhenOutdated } from './dashboard/built.ts'
 import { createDemo, isKeyValid } from './demo.ts'
@@ -65,7 +64,12 @@ type ShutdownSteps = (() => Promise<void>)[]
 
 async function start(folder: string, env: Environment, steps: ShutdownSteps): Promise<void> {
   const paths = pathsIn(folder)
-  const [servers] = await allAfterSettled([startServers(folder, env, steps), buildWhenOutdated()])
+  const [servers, { serve }] = await allAfterSettled([
+    startServers(folder, env, steps),
+    // Loaded while the servers start.
+    import('../main.ts'),
+    buildWhenOutdated(),
+  ])
   const config = readConfig({ ...servers, ...trialSettings, ...setValues(env) })
   const app = await serve(config)
   steps.push(() => app.stop())

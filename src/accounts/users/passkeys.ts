@@ -1,9 +1,3 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
 import type { Session } from '../../api/session/session.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
@@ -36,6 +30,9 @@ export interface PasskeyDeps {
 /** The page that asks, which the browser names in what the passkey signs. */
 type SigningPage = { readonly origin: string }
 
+/** Takes a fifth of a second to load, so it is loaded with the first use of a passkey. */
+const loadWebAuthn = () => import('@simplewebauthn/server')
+
 const userVerification = 'required'
 
 const transportNames = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
@@ -52,6 +49,7 @@ export async function assertionOptions(
   page: SigningPage,
   purpose: ChallengePurpose,
 ): Promise<AssertionOptionsJson> {
+  const { generateAuthenticationOptions } = await loadWebAuthn()
   const rpId = relyingParty(page)
   const { challenge } = await generateAuthenticationOptions({ rpID: rpId, challenge: newChallenge(deps, purpose) })
   return { challenge, rpId, timeout: challengeValidMs, userVerification }
@@ -74,6 +72,7 @@ export async function verifyAssertion(
 ): Promise<VerifiedAssertion | undefined> {
   const passkey = await selectPasskeyByCredential(db, Buffer.from(id, 'base64url'))
   if (!passkey) return undefined
+  const { verifyAuthenticationResponse } = await loadWebAuthn()
   let challenge: OpenedChallenge | undefined
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -113,6 +112,7 @@ export async function registrationOptions(
   page: SigningPage,
   session: Session,
 ): Promise<RegistrationOptionsJson> {
+  const { generateRegistrationOptions } = await loadWebAuthn()
   const known = await selectPasskeys(db, session.userId)
   const rpId = relyingParty(page)
   const { challenge, user, pubKeyCredParams } = await generateRegistrationOptions({
@@ -145,6 +145,7 @@ export async function verifyRegistration(
   session: Session,
   { id, response }: AttestationJson,
 ): Promise<{ readonly row: Omit<PasskeyRow, 'name'>; readonly challenge: OpenedChallenge }> {
+  const { verifyRegistrationResponse } = await loadWebAuthn()
   let challenge: OpenedChallenge | undefined
   const result = await verifyRegistrationResponse({
     response: {

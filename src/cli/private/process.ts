@@ -41,9 +41,7 @@ export function startProcess(
 /**
  * Like Promise.all, but when one fails it waits for the others before it throws: nothing is still starting then.
  */
-export async function allAfterSettled<First, Second>(
-  starts: readonly [Promise<First>, Promise<Second>],
-): Promise<readonly [First, Second]> {
+export async function allAfterSettled<const Starts extends readonly Promise<unknown>[]>(starts: Starts) {
   await Promise.allSettled(starts)
   return Promise.all(starts)
 }

@@ -4,7 +4,6 @@ import { requestContextOf } from '../../api/request-context.ts'
 import { api } from '../../api/route.ts'
 import type { ToolCallDeps } from './call-tool.ts'
 import { hostCheck, hostRefusals } from './host-check.ts'
-import { handleMessage } from './protocol.ts'
 import type { Tool } from './tools.ts'
 
 export interface McpDeps extends ToolCallDeps {
@@ -29,6 +28,8 @@ export function mcpRoutes({ tools, names, origins, ...deps }: McpDeps) {
         if (refusal) throw refusal
         const result = parseMessage(body as unknown as Uint8Array)
         if ('error' in result) return protocolError(result.code, result.error)
+        // The library takes 0.15 s to load, so it is loaded with the first message.
+        const { handleMessage } = await import('./protocol.ts')
         return handleMessage(request, result.message, requestContextOf(request), { ...deps, tools: tools() })
       },
       {
