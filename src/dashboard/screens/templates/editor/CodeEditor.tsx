@@ -1,10 +1,19 @@
-import { history, historyKeymap, standardKeymap } from '@codemirror/commands'
-import { HighlightStyle, LRLanguage, syntaxHighlighting } from '@codemirror/language'
+import {
+  cursorDocEnd,
+  cursorDocStart,
+  deleteGroupBackward,
+  deleteGroupForward,
+  history,
+  historyKeymap,
+  insertNewlineKeepIndent,
+  selectAll,
+  selectDocEnd,
+  selectDocStart,
+} from '@codemirror/commands'
 import { EditorState } from '@codemirror/state'
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
-import { tags } from '@lezer/highlight'
-import { parser } from '@lezer/html'
+import { EditorView, type KeyBinding, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
+import { htmlColours } from './html-colours.ts'
 
 interface CodeEditorProps {
   /** For screen readers: "Source of the HTML". */
@@ -35,17 +44,15 @@ export function CodeEditor({ label, language, initialText, onText }: CodeEditorP
         extensions: [
           lineNumbers(),
           history(),
-          drawSelection(),
           EditorView.lineWrapping,
           // It has the focus anyway; the attribute says so to those who look for attributes.
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of(update => {
             if (update.docChanged) onChange.current(update.state.doc.toString())
           }),
-          keymap.of([...standardKeymap, ...historyKeymap]),
-          syntaxHighlighting(colours),
+          keymap.of([...keys, ...historyKeymap]),
           theme,
-          language === 'html' ? html : [],
+          language === 'html' ? htmlColours : [],
         ],
       }),
     })
@@ -54,23 +61,21 @@ export function CodeEditor({ label, language, initialText, onText }: CodeEditorP
   return <div ref={host} className="h-96 overflow-hidden" />
 }
 
-/** HTML alone: the package for it brings the parsers of CSS and JavaScript too, which are twice as large. */
-const html = LRLanguage.define({ parser })
+/** What the browser does not do alone, as it has only the visible lines. All keys of CodeMirror weigh 9 KiB more. */
+const keys: readonly KeyBinding[] = [
+  { key: 'Enter', run: insertNewlineKeepIndent },
+  { key: 'Mod-Backspace', mac: 'Alt-Backspace', run: deleteGroupBackward },
+  { key: 'Mod-Delete', mac: 'Alt-Delete', run: deleteGroupForward },
+  { key: 'Mod-a', run: selectAll },
+  { key: 'Mod-Home', mac: 'Cmd-ArrowUp', run: cursorDocStart, shift: selectDocStart },
+  { key: 'Mod-End', mac: 'Cmd-ArrowDown', run: cursorDocEnd, shift: selectDocEnd },
+]
 
 const theme = EditorView.theme({
   '&': { height: '24rem', backgroundColor: 'var(--surface)', color: 'var(--ink)', fontSize: '13px' },
   '&.cm-focused': { boxShadow: 'inset 0 0 0 2px var(--accent)' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px', overflow: 'auto' },
   '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--faint)', borderRight: '1px solid var(--line)' },
-  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    backgroundColor: 'var(--accent-soft)',
-  },
+  '.cm-content': { caretColor: 'var(--ink)' },
+  '.cm-content ::selection': { backgroundColor: 'var(--accent-soft)' },
 })
-
-const colours = HighlightStyle.define([
-  { tag: [tags.tagName, tags.angleBracket], color: 'var(--accent-ink)' },
-  { tag: [tags.attributeName, tags.propertyName], color: 'var(--warn)' },
-  { tag: [tags.string, tags.attributeValue], color: 'var(--good)' },
-  { tag: tags.comment, color: 'var(--faint)', fontStyle: 'italic' },
-])
