@@ -1,6 +1,7 @@
 import { type Headers, MailParser, type MailParserOptions } from 'mailparser'
 import type { RawField } from './header.ts'
 import { declaredCharset, needsCharset, withUtf8Text } from './mime/eight-bit.ts'
+import { skipLinesOfSinglePart } from './mime/single-part.ts'
 import { makeLenient, type Splitter } from './mime/splitter.ts'
 
 /** How much of a message is parsed. What is past a limit is left out, and the summary says so. */
@@ -112,9 +113,11 @@ export class BoundedParser extends MailParser {
       maxChildNodes: limits.maxParts + pieceBytes / minPartBytes,
     } as MailParserOptions)
     this.limits = limits
-    makeLenient((this as unknown as MailParserInternals).splitter, () => {
+    const { splitter } = this as unknown as MailParserInternals
+    makeLenient(splitter, () => {
       this.isRepaired = true
     })
+    skipLinesOfSinglePart(splitter)
   }
 
   /** Overrides the parser's step for the header of each part and each piece of its body. */

@@ -17,6 +17,8 @@ interface SplitterNode extends PartFields {
 
 /** A part, a piece of a body, or what is between parts. */
 interface SplitterChunk {
+  readonly type?: 'node' | 'body' | 'data'
+  readonly node?: SplitterNode
   readonly value?: Buffer
 }
 
@@ -33,6 +35,7 @@ export interface Splitter {
   processLine(line: Buffer | false, isFinal: boolean, next: LineCallback): void
   takePendingLine(): Buffer | false
   push(chunk: SplitterChunk): boolean
+  _transform(bytes: Buffer, encoding: BufferEncoding, done: () => void): void
 }
 
 /** The delimiter of a further part, or the one that closes the multipart. */
