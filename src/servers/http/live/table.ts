@@ -15,6 +15,9 @@ export interface DigestRow {
 /** At most so many rows of an organization, or of an instance, are looked at. */
 const maxRows = 2000
 
+/** A text that differs when the value of a row does, or their number. To MySQL BIT_XOR's result is bytes, and all it is part of. */
+const digestOf = (value: string) => `CONCAT(COUNT(*), ' ', CAST(BIT_XOR(CRC32(${value})) AS CHAR))`
+
 /**
  * The messages received since, by minute and folder: ranges of one index, which holds all that is read. A message that is
  * committed late, among later ones, changes the digest of its minute.
@@ -35,7 +38,7 @@ export async function selectMessageDigests(
   return selectRows<DigestRow>(
     db,
     `SELECT organization_id, CONCAT(folder, ' ', LEFT(received_at, 16)) AS part,
-        CONCAT(COUNT(*), ' ', BIT_XOR(CRC32(id))) AS digest
+        ${digestOf('id')} AS digest
       FROM (${newest.join(' UNION ALL ')}) recent GROUP BY organization_id, part`,
     parameters,
   )
@@ -55,7 +58,7 @@ export function selectEmailDigests(
 ): Promise<readonly DigestRow[]> {
   return selectRows<DigestRow>(
     db,
-    `SELECT organization_id, LEFT(id, ${idPartLength}) AS part, CONCAT(COUNT(*), ' ', BIT_XOR(CRC32(id))) AS digest
+    `SELECT organization_id, LEFT(id, ${idPartLength}) AS part, ${digestOf('id')} AS digest
       FROM (SELECT organization_id, id FROM email_events WHERE id >= ? ORDER BY id DESC LIMIT ${maxRows}) recent
       WHERE organization_id IN (${placeholders(organizationIds)}) GROUP BY organization_id, part`,
     [since, ...organizationIds],
@@ -67,7 +70,7 @@ export function selectDomainDigests(db: Db, organizationIds: readonly Id<'org'>[
   return selectRows<DigestRow>(
     db,
     `SELECT organization_id, 'all' AS part,
-        CONCAT(COUNT(*), ' ', BIT_XOR(CRC32(CONCAT_WS(' ', id, status, ownership_verified, last_checked_at)))) AS digest
+        ${digestOf("CONCAT_WS(' ', id, status, ownership_verified, last_checked_at)")} AS digest
       FROM domains WHERE organization_id IN (${placeholders(organizationIds)}) GROUP BY organization_id`,
     organizationIds,
   )
@@ -77,7 +80,7 @@ export function selectDomainDigests(db: Db, organizationIds: readonly Id<'org'>[
 export async function selectTaskDigest(db: Db): Promise<string> {
   const [row] = await selectRows<{ readonly digest: string }>(
     db,
-    `SELECT CONCAT(COUNT(*), ' ', BIT_XOR(CRC32(CONCAT_WS(' ', id, progress, finished_at)))) AS digest
+    `SELECT ${digestOf("CONCAT_WS(' ', id, progress, finished_at)")} AS digest
       FROM (SELECT id, progress, finished_at FROM operator_tasks ORDER BY id DESC LIMIT 30) newest`,
     [],
   )
