@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startClamd } from '../../src/cli/private/clamd.ts'
 import { startMariadb } from '../../src/cli/private/mariadb.ts'
 import { allAfterSettled } from '../../src/cli/private/process.ts'
+import { makeMemoryFolder } from './memory-folder.ts'
+
+// Those of a whole run would take more room than its databases.
+const fewBinaryLogs = ['--max-binlog-size=64M', '--binlog-expire-logs-seconds=10']
 
 /**
  * The servers of the tests: MAILROOM_TEST_DATABASE_URL (an account that may create databases) and MAILROOM_TEST_CLAMD (a
@@ -12,7 +14,7 @@ import { allAfterSettled } from '../../src/cli/private/process.ts'
  */
 await allAfterSettled([
   provide('MAILROOM_TEST_DATABASE_URL', 'mariadb', async folder => {
-    const mariadb = await startMariadb({ folder })
+    const mariadb = await startMariadb({ folder, options: fewBinaryLogs })
     return { pid: mariadb.pid, value: mariadb.url }
   }),
   provide('MAILROOM_TEST_CLAMD', 'clamd', async folder => {
@@ -27,8 +29,7 @@ async function provide(
   start: (folder: string) => Promise<{ readonly pid: number; readonly value: string }>,
 ): Promise<void> {
   if (process.env[key]) return
-  const folder = mkdtempSync(join(tmpdir(), `mailroom-test-${name}-`))
-  chmodSync(folder, 0o755)
+  const folder = makeMemoryFolder(`mailroom-test-${name}-`)
   const { pid, value } = await start(join(folder, name))
   process.env[key] = value
   endWithUs(pid, folder)

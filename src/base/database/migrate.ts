@@ -21,7 +21,7 @@ import * as submitting from './migrations/0018-submitting.ts'
 import * as people from './migrations/0019-people.ts'
 import * as instance from './migrations/0020-instance.ts'
 import { requireNoUnfinishedRestore } from './restores-table.ts'
-import { newerMigrations } from './schema-version.ts'
+import { appliedMigrations, newerMigrations } from './schema-version.ts'
 
 /**
  * In the order in which they run. A released migration is never edited. Each only adds, so that the previous version can
@@ -64,6 +64,9 @@ export async function migrate(db: Db): Promise<readonly string[]> {
   await requireNoUnfinishedRestore(db)
   const newer = await newerMigrations(db, migrationNames)
   if (newer.length > 0) return []
+  // The usual start. The migrator would read all columns of all tables twice, which takes a quarter of a second.
+  const applied = await appliedMigrations(db)
+  if (migrationNames.every(name => applied.includes(name))) return []
   return await migrateUpTo(db, migrationNames.at(-1) ?? '')
 }
 

@@ -13,7 +13,7 @@ export class NewerSchemaError extends Error {
  * @throws NewerSchemaError
  */
 export async function newerMigrations(db: Db, known: readonly string[]): Promise<readonly string[]> {
-  const applied = await namesIn(db, 'kysely_migration', 'name')
+  const applied = await appliedMigrations(db)
   const newer = applied.filter(value => !known.includes(value)).sort()
   if (newer.length === 0) return []
   const floor = await namesIn(db, 'schema_floor', 'migration')
@@ -23,6 +23,11 @@ export async function newerMigrations(db: Db, known: readonly string[]): Promise
       `The database schema was migrated to ${newer.at(-1)} by a newer version of Mailroom, and ${version} cannot use it: start that version again, or restore a backup from before the upgrade into an empty database.`,
     )
   return newer
+}
+
+/** The names of the migrations that have run on this schema, in no particular order; of an empty database: none. */
+export async function appliedMigrations(db: Db): Promise<readonly string[]> {
+  return namesIn(db, 'kysely_migration', 'name')
 }
 
 async function namesIn(db: Db, table: string, column: string): Promise<readonly string[]> {
