@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PrivateClamd, startClamd } from '../../src/cli/private/clamd.ts'
 import { type PrivateMariadb, startMariadb } from '../../src/cli/private/mariadb.ts'
 import { type LogLine, type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { makeMemoryFolder } from '../harness/memory-folder.ts'
 import { groupByEmail } from '../harness/relayed-messages.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { canMountDisks, openSmallDisk, type SmallDisk } from '../harness/small-disk.ts'
@@ -14,7 +14,7 @@ import { until } from '../harness/until.ts'
 /** What an operator reads in the log on a day with ordinary trouble, one kind after the other. */
 const serverKey = 'MAILROOM_TEST_DATABASE_URL'
 const usualServer = process.env[serverKey]
-const folder = mkdtempSync(join(tmpdir(), 'mailroom-log-'))
+const folder = makeMemoryFolder('mailroom-log-')
 const clamdFolder = join(folder, 'clamd')
 const databaseFolder = join(folder, 'mariadb')
 const minFreeBytes = 4 * 1024 * 1024

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { type PrivateMariadb, startMariadb } from '../../src/cli/private/mariadb.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { makeMemoryFolder } from '../harness/memory-folder.ts'
 import { groupByEmail } from '../harness/relayed-messages.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { until } from '../harness/until.ts'
@@ -12,7 +11,7 @@ import { until } from '../harness/until.ts'
 const faultMs = 40_000
 const count = 60
 
-const folder = mkdtempSync(join(tmpdir(), 'mailroom-relay-faults-'))
+const folder = makeMemoryFolder('mailroom-relay-faults-')
 const sharedUrl = process.env['MAILROOM_TEST_DATABASE_URL']
 let mariadb: PrivateMariadb
 let provider: ScriptedRelay

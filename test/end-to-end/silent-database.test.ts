@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PrivateMariadb, startMariadb } from '../../src/cli/private/mariadb.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../harness/database-proxy.ts'
 import { type ApiResponse, type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { makeMemoryFolder } from '../harness/memory-folder.ts'
 import { groupByEmail } from '../harness/relayed-messages.ts'
 import { startRetryingClients } from '../harness/retrying-clients.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
@@ -15,7 +15,7 @@ import { until } from '../harness/until.ts'
 /** A database that stops answering on open connections, and does not close them: a stopped process, a network that drops packets. */
 const serverKey = 'MAILROOM_TEST_DATABASE_URL'
 const usualServer = process.env[serverKey]
-const folder = mkdtempSync(join(tmpdir(), 'mailroom-silent-'))
+const folder = makeMemoryFolder('mailroom-silent-')
 const timeoutMs = 2000
 /** The wait for the database, twice where work is tried twice, and a machine that is busy. */
 const inTimeMs = 2 * timeoutMs + 3000

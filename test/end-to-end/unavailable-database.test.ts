@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Connection, createConnection } from 'mysql2/promise'
 import { type PrivateMariadb, startMariadb } from '../../src/cli/private/mariadb.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
+import { makeMemoryFolder } from '../harness/memory-folder.ts'
 import { sendMail } from '../harness/smtp-delivery.ts'
 import { until } from '../harness/until.ts'
 
 /** A database that answers, and refuses: read-only, out of connections, locked by others. */
 const serverKey = 'MAILROOM_TEST_DATABASE_URL'
 const usualServer = process.env[serverKey]
-const folder = mkdtempSync(join(tmpdir(), 'mailroom-unavailable-'))
+const folder = makeMemoryFolder('mailroom-unavailable-')
 const timeoutMs = 2000
 /** Five waits of a second for a lock, twice where work is tried twice, and a machine that is busy. */
 const inTimeMs = 15_000

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type Database, openDatabase } from '../../src/base/database/database.ts'
@@ -11,6 +10,7 @@ import { withoutProgress } from '../harness/backups.ts'
 import { createTestAuthority, type TestAuthority } from '../harness/certificates.ts'
 import { runCommand } from '../harness/cli.ts'
 import { type MailroomProcess, startProcess, testSettings } from '../harness/mailroom.ts'
+import { makeMemoryFolder } from '../harness/memory-folder.ts'
 import { type PreviousVersion, unpackPreviousVersion } from '../harness/previous-version.ts'
 import { groupByEmail } from '../harness/relayed-messages.ts'
 import {
@@ -44,7 +44,7 @@ let key: string
 let mail: RetryingClients
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'mailroom-year-'))
+  folder = makeMemoryFolder('mailroom-year-')
   disk = openSmallDisk(64 * MiB)
   root = createTestAuthority()
   previous = unpackPreviousVersion()

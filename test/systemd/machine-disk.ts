@@ -1,7 +1,8 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { freemem, tmpdir } from 'node:os'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot as project } from '../harness/cli.ts'
+import { makeMemoryFolder } from '../harness/memory-folder.ts'
 import { debianBase, runAsRoot } from './debian-base.ts'
 
 /** The folder of the project in the machine. */
@@ -9,21 +10,10 @@ export const checkout = '/srv/mailroom'
 
 /** A folder with a fresh Debian, this project's files and Bun, in which nothing has been installed yet. */
 export async function makeDisk(): Promise<string> {
-  const folder = mkdtempSync(join(roomyFolder(), 'mailroom-machine-'))
-  chmodSync(folder, 0o755)
+  const folder = makeMemoryFolder('mailroom-machine-')
   await runAsRoot(['tar', '-C', folder, '-xpf', await debianBase()])
   await provide(folder)
   return folder
-}
-
-/** In memory where there is plenty of it: tens of thousands of files are written and removed. */
-function roomyFolder(): string {
-  const memory = '/dev/shm'
-  const isPlain = readFileSync('/proc/mounts', 'utf8')
-    .split('\n')
-    .some(line => line.split(' ')[1] === memory && !/noexec|nosuid|ro,/.test(line))
-  const { bavail, bsize } = isPlain ? statfsSync(memory) : { bavail: 0, bsize: 0 }
-  return Math.min(bavail * bsize, freemem()) > 8 * 2 ** 30 ? memory : tmpdir()
 }
 
 /** The files of the project and this very Bun, on the disk of the machine. */

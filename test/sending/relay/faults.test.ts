@@ -1,7 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { sql } from 'kysely'
 import { systemClock } from '../../../src/base/clock.ts'
 import { type Database, openDatabase } from '../../../src/base/database/database.ts'
@@ -11,6 +9,7 @@ import { type PrivateMariadb, startMariadb } from '../../../src/cli/private/mari
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { createSendingDomain, insertAcceptedEmails } from '../../harness/accepted-emails.ts'
 import { expireLeases } from '../../harness/claim.ts'
+import { makeMemoryFolder } from '../../harness/memory-folder.ts'
 import { type RelayProcess, startRelayProcess } from '../../harness/relay-process.ts'
 import { headerValues, unstuffed } from '../../harness/relayed-messages.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
@@ -25,7 +24,7 @@ const connections = 8
 /** A server of this file's own, which is stopped in some tests. */
 let mariadb: PrivateMariadb
 let database: Database
-const folder = mkdtempSync(join(tmpdir(), 'mailroom-relay-faults-'))
+const folder = makeMemoryFolder('mailroom-relay-faults-')
 let provider: ScriptedRelay
 const processes: RelayProcess[] = []
 
