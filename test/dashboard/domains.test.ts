@@ -6,15 +6,23 @@ import type { Id } from '../../src/base/ids.ts'
 import { localZone } from '../../src/ports/dns-zone/local/local.ts'
 import type { ZoneRecord } from '../../src/ports/dns-zone/port.ts'
 import { type Dashboard, expectNoAxeViolations, inAllLooks, startDashboard } from '../harness/dashboard.ts'
+import { startDns, type TestDns } from '../harness/dns.ts'
 
-/** The screens of domains and mailboxes, with the local zone in place of a DNS host. */
+/** The screens of domains and mailboxes, with the local zone in place of a DNS host for names below `.test`. */
 let dashboard: Dashboard
+/** The server for all other names. */
+let dns: TestDns
 
 beforeAll(async () => {
-  dashboard = await startDashboard()
+  dns = await startDns()
+  const settings = { MAILROOM_RESOLVERS: `127.0.0.1:${dns.endpoint.port}`, MAILROOM_DNS_TIMEOUT_MS: '300' }
+  dashboard = await startDashboard(settings)
 })
 
-afterAll(() => dashboard.stop())
+afterAll(async () => {
+  await dashboard.stop()
+  await dns.close()
+})
 
 /** What a person does at their DNS host. */
 async function publish(domain: string, record: Pick<ZoneRecord, 'type' | 'name' | 'value'> & { priority?: number }) {
@@ -67,6 +75,50 @@ test('an owner adds a domain, which sends and receives at the end, without loadi
   expect(new URL(page.url()).href).not.toContain('shop.test')
   expect(complaints).toEqual([])
 })
+
+test('a DNS server that does not answer is told from a record that is missing', async () => {
+  const name = 'shop.example'
+  const { page, open, complaints } = await dashboard.openAs({})
+  const card = (purpose: string) =>
+    page
+      .getByRole('listitem')
+      .filter({ has: page.getByText(purpose, { exact: true }) })
+      .last()
+  const check = page.getByRole('button', { name: 'I have added it: check now' })
+  await open('/domains/new')
+  await page.getByLabel('Domain name').fill(name)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await card('Ownership').getByText('missing').waitFor()
+  await card('Ownership').getByText('nothing', { exact: true }).waitFor()
+  const ownership = await wantedOf(page, 'Ownership')
+
+  dns.zone[ownership.name] = { behaviour: { silent: true } }
+  await check.click()
+  await card('Ownership').getByText('DNS did not answer').waitFor()
+  await card('Ownership').getByText('no answer').waitFor()
+  expect(await card('Ownership').getByText('missing').count()).toBe(0)
+  await page.getByRole('alert').getByText(ownership.name).first().waitFor()
+  await inAllLooks(page, 'domain-silent', expectNoAxeViolations)
+
+  dns.zone[ownership.name] = { TXT: [ownership.value] }
+  await check.click()
+  await page.getByRole('heading', { name }).waitFor()
+  await card('SPF').getByText('missing').waitFor()
+  const spf = await wantedOf(page, 'SPF')
+  dns.zone[spf.name] = { behaviour: { silent: true } }
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await card('SPF').getByText('DNS did not answer').waitFor()
+  await card('DMARC').getByText('nothing', { exact: true }).waitFor()
+
+  // What was proven stays so while the server is silent.
+  dns.zone[ownership.name] = { behaviour: { silent: true } }
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await page.getByRole('alert').getByText(ownership.name).first().waitFor()
+  await page.getByText('The TXT record was in DNS before').waitFor()
+  expect(await page.getByRole('button', { name: 'Set up receiving' }).count()).toBe(1)
+  await inAllLooks(page, 'domain-silent-later', expectNoAxeViolations)
+  expect(complaints).toEqual([])
+}, 90_000)
 
 test('a mailbox is created, and a domain with a mailbox says what blocks its deletion', async () => {
   const { page, open, complaints } = await dashboard.openAs({})

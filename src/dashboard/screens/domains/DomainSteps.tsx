@@ -23,7 +23,7 @@ export function DomainSteps({ domain, queries, mayWrite }: DomainStepsProps) {
     <Stepper
       label={strings.steps}
       steps={[
-        ownershipStep(setup.data),
+        ownershipStep(domain, setup.data),
         sendingStep(domain, setup.data, queries, mayWrite),
         receivingStep(domain, setup.data, queries, mayWrite),
       ]}
@@ -31,13 +31,20 @@ export function DomainSteps({ domain, queries, mayWrite }: DomainStepsProps) {
   )
 }
 
-function ownershipStep({ ownership }: DnsSetup): Step {
+/** What was proven stays so until DNS answers without the record: a server that is silent proves nothing. */
+function isOwnershipProven(domain: Domain, { ownership }: DnsSetup): boolean {
+  return ownership.verified || (ownership.record.status === 'unknown' && domain.ownership_verified)
+}
+
+function ownershipStep(domain: Domain, setup: DnsSetup): Step {
+  const { verified, record } = setup.ownership
+  const isProven = isOwnershipProven(domain, setup)
   return {
     key: 'ownership',
     title: strings.ownership,
-    state: ownership.verified ? 'done' : ownership.record.status === 'unknown' ? 'current' : 'failed',
-    note: ownership.verified ? strings.ownershipDone : strings.ownershipNote,
-    content: <RecordList records={[ownership.record]} isDone={ownership.verified} />,
+    state: isProven ? 'done' : record.status === 'unknown' ? 'current' : 'failed',
+    note: verified ? strings.ownershipDone : isProven ? strings.ownershipBefore : strings.ownershipNote,
+    content: <RecordList records={[record]} isDone={verified} />,
   }
 }
 
@@ -78,7 +85,7 @@ function sendingStep(domain: Domain, setup: DnsSetup, queries: DomainQueries, ma
 function receivingStep(domain: Domain, setup: DnsSetup, queries: DomainQueries, mayWrite: boolean): Step {
   const { receive } = queries
   const { live, next_step: next = 'mx', identity, mx } = domain.receiving
-  const isOpen = setup.ownership.verified
+  const isOpen = isOwnershipProven(domain, setup)
   const records = [...identity.dns_records, ...(next === 'mx' || live ? [mx.record] : [])]
   return {
     key: 'receiving',

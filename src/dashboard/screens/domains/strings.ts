@@ -61,6 +61,7 @@ export const domainDetailStrings = {
   steps: 'Set-up of the domain',
   ownership: 'Ownership',
   ownershipDone: 'The TXT record is in DNS.',
+  ownershipBefore: 'The TXT record was in DNS before, and counts until DNS answers without it.',
   ownershipNote: 'Add this TXT record at the DNS host of the domain, then check.',
   sendingTitle: 'Sending',
   sendingDone: 'Mail from this domain is signed, and receivers can see that it is yours.',
