@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core'
 import { addMember } from '../../src/accounts/members/members.ts'
 import { createLoginLink } from '../../src/accounts/sessions/login-links.ts'
-import { systemClock } from '../../src/base/clock.ts'
+import { hashPassword } from '../../src/accounts/users/password.ts'
+import { type Instant, systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
-import type { Dashboard } from '../harness/dashboard.ts'
+import type { Dashboard, DashboardWindow, NewPerson } from '../harness/dashboard.ts'
 
 let count = 0
 
@@ -42,6 +43,44 @@ export async function addPasskeyDevice(page: Page): Promise<void> {
 }
 
 export const password = 'five purple otters juggle'
+
+/** Opens a window of a new person, an owner unless something else is said, who has {@link password}. */
+export async function openWithPassword(
+  dashboard: Dashboard,
+  person: NewPerson & { readonly email: string },
+): Promise<DashboardWindow> {
+  const window = await dashboard.openAs(person)
+  await dashboard.mailroom.database.db
+    .updateTable('users')
+    .set({ password_hash: await hashPassword(password) })
+    .where('email', '=', person.email)
+    .execute()
+  return window
+}
+
+/** The id of the account with this email. */
+export async function userId({ mailroom }: Dashboard, email: string): Promise<Id<'usr'>> {
+  const { db } = mailroom.database
+  return (await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirstOrThrow()).id
+}
+
+/** The person's factor was presented long ago: what wants a confirmation asks for it. */
+export async function forgetConfirmation(dashboard: Dashboard, email: string): Promise<void> {
+  await dashboard.mailroom.database.db
+    .updateTable('sessions')
+    .set({ confirmed_at: '2020-01-01 00:00:00.000000' as Instant })
+    .where('user_id', '=', await userId(dashboard, email))
+    .execute()
+}
+
+/** Ends all sessions of a person, as when they expire. */
+export async function endSessions(dashboard: Dashboard, email: string): Promise<void> {
+  const { db } = dashboard.mailroom.database
+  await db
+    .deleteFrom('sessions')
+    .where('user_id', '=', await userId(dashboard, email))
+    .execute()
+}
 
 /** On the account screen: sets a password. */
 export async function setPassword(page: Page, newPassword = password): Promise<void> {

@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { createInvitation } from '../../src/accounts/invitations/invitations.ts'
-import { hashPassword } from '../../src/accounts/users/password.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { type Dashboard, expectNoAxeViolations, inAllLooks, startDashboard } from '../harness/dashboard.ts'
-import { newLinkPath, newOwner, password, typePassword } from './people.ts'
+import {
+  endSessions,
+  forgetConfirmation,
+  newLinkPath,
+  newOwner,
+  openWithPassword,
+  password,
+  typePassword,
+  userId,
+} from './people.ts'
 
 let dashboard: Dashboard
 
@@ -14,19 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => dashboard.stop())
 
-/** A window of an owner who has a password. */
-async function openAsOwner(email: string) {
-  const window = await dashboard.openAs({ email, access: { role: 'owner' } })
-  const { db } = dashboard.mailroom.database
-  const password_hash = await hashPassword(password)
-  await db.updateTable('users').set({ password_hash }).where('email', '=', email).execute()
-  return window
-}
-
-async function userId(email: string): Promise<Id<'usr'>> {
-  const { db } = dashboard.mailroom.database
-  return (await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirstOrThrow()).id
-}
+const openAsOwner = (email: string) => openWithPassword(dashboard, { email })
 
 const nameField = (page: Page) => page.getByRole('textbox', { name: 'Name' })
 
@@ -35,11 +31,7 @@ test('when the session ended one signs in where one is, and the form goes on', a
   const { page, open, complaints } = await openAsOwner(email)
   await open('/app/account')
   await nameField(page).fill('Typed Before')
-  const { db } = dashboard.mailroom.database
-  await db
-    .deleteFrom('sessions')
-    .where('user_id', '=', await userId(email))
-    .execute()
+  await endSessions(dashboard, email)
   await page.getByRole('button', { name: 'Save' }).click()
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
@@ -49,6 +41,7 @@ test('when the session ended one signs in where one is, and the form goes on', a
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByText('Your name was changed.').waitFor()
   expect(await nameField(page).inputValue()).toBe('Typed Before')
+  const { db } = dashboard.mailroom.database
   const user = await db.selectFrom('users').select('name').where('email', '=', email).executeTakeFirstOrThrow()
   expect(user.name).toBe('Typed Before')
   expect(complaints).toEqual([])
@@ -57,12 +50,7 @@ test('when the session ended one signs in where one is, and the form goes on', a
 test('what needs a confirmation asks for it in place, then goes on', async () => {
   const email = 'confirm@people.test'
   const { page, open, complaints } = await openAsOwner(email)
-  const { db } = dashboard.mailroom.database
-  await db
-    .updateTable('sessions')
-    .set({ confirmed_at: '2020-01-01 00:00:00.000000' as never })
-    .where('user_id', '=', await userId(email))
-    .execute()
+  await forgetConfirmation(dashboard, email)
   await open('/app/account')
   await page.getByRole('button', { name: 'Change the password' }).click()
   await page.getByLabel('New password').fill('nine silent maps wander')
@@ -138,14 +126,9 @@ test('a page of another origin cannot make requests with the session', async () 
 
 test('a member whose email is that of an account signs in to it, and both are joined', async () => {
   const email = 'joined@people.test'
-  const window = await dashboard.openAs({ email, access: null })
+  const window = await openWithPassword(dashboard, { email, access: null })
   await window.context.close()
   const { db } = dashboard.mailroom.database
-  await db
-    .updateTable('users')
-    .set({ password_hash: await hashPassword(password) })
-    .where('email', '=', email)
-    .execute()
   const member = await newOwner(dashboard, email)
   const { page, open } = await dashboard.openAsVisitor()
   await open(await newLinkPath(dashboard, member.id))
@@ -154,7 +137,7 @@ test('a member whose email is that of an account signs in to it, and both are jo
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL(/\/app\/org_/)
   const joined = await db.selectFrom('members').select('user_id').where('id', '=', member.id).executeTakeFirstOrThrow()
-  expect(joined.user_id).toBe(await userId(email))
+  expect(joined.user_id).toBe(await userId(dashboard, email))
 })
 
 async function invitationLink(email?: string): Promise<string> {
