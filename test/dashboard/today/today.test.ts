@@ -8,7 +8,7 @@ import { look } from '../look.ts'
 
 let dashboard: Dashboard
 let owner: DashboardWindow
-const timeoutMs = 60_000
+const timeoutMs = 120_000
 
 beforeAll(async () => {
   dashboard = await startDashboard()
@@ -35,7 +35,7 @@ test(
     expect(await page.getByRole('region', { name: 'Needs attention' }).count()).toBe(0)
     await look(page, 'today-first')
     await send('hello@demo.test')
-    await page.getByRole('heading', { name: 'The first mail out (done)' }).waitFor({ timeout: 20_000 })
+    await page.getByRole('heading', { name: 'The first mail out (done)' }).waitFor({ timeout: 60_000 })
   },
   timeoutMs,
 )
@@ -56,7 +56,7 @@ test(
         await page.getByRole('heading', { level: 1 }).waitFor()
         return (await lamps.count()) === 2
       },
-      { what: 'both lamps are lit', withinMs: 25_000 },
+      { what: 'both lamps are lit', withinMs: 60_000 },
     )
     await owner.open('')
     await page.getByText('6 of 10 emails bounced, 60 %.').waitFor()

@@ -171,7 +171,7 @@ export const mailStrings = {
   discard: 'Discard',
   send: 'Send',
   sendLater: 'Send later',
-  keptHere: 'Kept on this device until it is sent.',
+  keptHere: 'Kept on this device until it is sent, or you sign out.',
 
   subject: 'Subject',
   bcc: 'Bcc',
@@ -195,7 +195,7 @@ export const mailStrings = {
   saving: 'Saving…',
   unsaved: 'Not saved yet',
   away: 'The server is away. What you type is kept on this device.',
-  localOnly: 'Kept on this device only: drafts on the server belong to the whole organization.',
+  localOnly: 'Kept on this device only, until you sign out: drafts on the server belong to the whole organization.',
   conflict: 'This draft was changed elsewhere',
   notSaved: 'It was not sent, because it could not be saved first. What you typed is still here.',
   conflictHint: 'Somebody, or another window, saved it after you opened it. What you typed is still here.',

@@ -1,7 +1,9 @@
+import { forgetPersonal } from '../../api/personal-storage.ts'
 import { requestJson } from '../../api/request.ts'
 
-/** Ends the session. The page is loaded anew, so that nothing of the person stays in its memory. */
+/** Ends the session. Nothing of the person stays in this browser: the page is loaded anew, and its storage forgotten. */
 export async function signOut(): Promise<void> {
   await requestJson('POST', '/app/api/sign-out', { body: {} })
+  forgetPersonal(localStorage)
   location.assign('/app/sign-in')
 }

@@ -1,3 +1,4 @@
+import { personalPrefix } from '../../../api/personal-storage.ts'
 import type { DraftFields } from './draft-fields.ts'
 
 /** What is kept on this device until the server has it. */
@@ -7,7 +8,7 @@ interface KeptDraft {
   readonly at: number
 }
 
-const prefix = 'mailroom.kept.'
+const prefix = `${personalPrefix}kept.`
 const mostKept = 20
 const mostAgeMs = 30 * 86_400_000
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { answer } from '../../../../api/client.ts'
+import { personalPrefix } from '../../../../api/personal-storage.ts'
 import { TextLink } from '../../../../components/actions/TextLink.tsx'
 import { Notice } from '../../../../components/feedback/Notice.tsx'
 import { Refusal } from '../../../../components/feedback/Refusal.tsx'
@@ -112,5 +113,5 @@ export function FromField({ value, onValue, error }: FromFieldProps) {
 }
 
 function lastFromKey(organizationId: string): string {
-  return `mailroom.from.${organizationId}`
+  return `${personalPrefix}from.${organizationId}`
 }
