@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, statfsSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statfsSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -6,14 +6,12 @@ const memory = '/dev/shm'
 const leastFreeBytes = 8 * 1024 ** 3
 
 /**
- * A new folder, which other accounts may enter: in memory where there is plenty of it, else on the disk. For a database
- * server, which makes the tables of a new database in half a second there instead of three, and for tens of thousands of
- * files. The disk would prove nothing: tests kill processes, not machines, and what a killed process wrote stays in either.
+ * A new folder: in memory where there is plenty of it, else on the disk. For a database server, which makes the tables of a
+ * new database in half a second there instead of three, and for tens of thousands of files. The disk would prove nothing:
+ * tests kill processes, not machines, and what a killed process wrote stays in either.
  */
 export function makeMemoryFolder(prefix: string): string {
-  const folder = mkdtempSync(join(hasRoom() ? memory : tmpdir(), prefix))
-  chmodSync(folder, 0o755)
-  return folder
+  return mkdtempSync(join(hasRoom() ? memory : tmpdir(), prefix))
 }
 
 /** In a container the file system in memory is often missing or small. */

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { startClamd } from '../../src/cli/private/clamd.ts'
 import { startMariadb } from '../../src/cli/private/mariadb.ts'
@@ -30,6 +31,7 @@ async function provide(
 ): Promise<void> {
   if (process.env[key]) return
   const folder = makeMemoryFolder(`mailroom-test-${name}-`)
+  chmodSync(folder, 0o755)
   const { pid, value } = await start(join(folder, name))
   process.env[key] = value
   endWithUs(pid, folder)

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readJsonFile, type UpFile } from '../../src/cli/up/folder.ts'
 import { projectRoot } from './cli.ts'
+import { makeMemoryFolder } from './memory-folder.ts'
 import { until } from './until.ts'
 
 /** A temporary folder for `--var`, outside the project. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'mailroom-up-'))
+  const path = makeMemoryFolder('mailroom-up-')
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot as project } from '../harness/cli.ts'
@@ -11,6 +11,7 @@ export const checkout = '/srv/mailroom'
 /** A folder with a fresh Debian, this project's files and Bun, in which nothing has been installed yet. */
 export async function makeDisk(): Promise<string> {
   const folder = makeMemoryFolder('mailroom-machine-')
+  chmodSync(folder, 0o755)
   await runAsRoot(['tar', '-C', folder, '-xpf', await debianBase()])
   await provide(folder)
   return folder
