@@ -37,7 +37,7 @@ async function addPerson(db: Db): Promise<void> {
     .insertInto('passkeys')
     .values({
       ...{ id: newId('pky'), user_id: id, name: 'Phone', credential_id: sha256('id'), public_key: sha256('key') },
-      ...{ sign_count: 4_294_967_295, transports: 'internal', created_at: now, last_used_at: null },
+      ...{ sign_count: 4_294_967_295, transports: 'internal', host: 'localhost', created_at: now, last_used_at: null },
     })
     .execute()
   await db

@@ -30,6 +30,16 @@ test('a first owner follows the link, adds a passkey, and signs in with it the n
   await page.getByRole('cell', { name: 'Laptop' }).waitFor()
   expect(await page.getByText('Choose how you will sign in').count()).toBe(0)
 
+  expect(await page.getByText(/^only at /).count()).toBe(0)
+  const { db } = dashboard.mailroom.database
+  const setHost = (before: string, host: string) =>
+    db.updateTable('passkeys').set({ host }).where('host', '=', before).execute()
+  await setHost('localhost', 'mail.example')
+  await open('/app/account')
+  await page.getByRole('cell', { name: 'Laptop only at mail.example' }).waitFor()
+  await inAllLooks(page, 'account-passkey', expectNoAxeViolations)
+  await setHost('mail.example', 'localhost')
+
   await page.getByRole('button', { name: /^Account of/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

@@ -46,6 +46,7 @@ export async function readAccount({ db, clock }: SignInDeps, { session }: OwnReq
     passkeys: passkeys.map(row => ({
       id: row.id,
       name: row.name,
+      host: row.host,
       created_at: toIso(row.created_at),
       last_used_at: row.last_used_at && toIso(row.last_used_at),
     })),

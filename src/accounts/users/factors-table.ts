@@ -14,6 +14,7 @@ const passkeyColumns = [
   'public_key',
   'sign_count',
   'transports',
+  'host',
   'created_at',
   'last_used_at',
 ] as const

@@ -174,6 +174,7 @@ export async function verifyRegistration(
     public_key: Buffer.from(credential.publicKey),
     sign_count: credential.counter,
     transports: (credential.transports ?? []).join(' '),
+    host: relyingParty(page),
     created_at: deps.clock.now(),
     last_used_at: null,
   }

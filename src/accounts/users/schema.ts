@@ -4,6 +4,7 @@ import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 const passkeySchema = t.Object({
   id: t.String(),
   name: t.String(),
+  host: t.String({ description: 'The host at which it works; at others browsers do not offer it.' }),
   created_at: dateTimeSchema,
   last_used_at: nullable(dateTimeSchema),
 })

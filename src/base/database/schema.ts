@@ -681,6 +681,8 @@ export interface DatabaseSchema {
     sign_count: number
     /** Separated by spaces; may be empty. */
     transports: string
+    /** The host of the page that made it, at which alone it works. */
+    host: string
     created_at: Instant
     last_used_at: Instant | null
   }

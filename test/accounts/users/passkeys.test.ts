@@ -41,7 +41,13 @@ const failed = '401 sign_in_failed'
 test('a passkey is added, signs in without a name, and counts its uses', async () => {
   const { person, passkey, added } = await newPersonWithPasskey()
   expect(added.json.passkeys).toEqual([
-    { id: expect.stringMatching(/^pky_/), name: 'Laptop', created_at: expect.any(String), last_used_at: null },
+    {
+      id: expect.stringMatching(/^pky_/),
+      name: 'Laptop',
+      host: 'mail.example',
+      created_at: expect.any(String),
+      last_used_at: null,
+    },
   ])
   const browser = newBrowser(server)
   const options = await signInOptions(browser)

@@ -16,7 +16,7 @@ const tables = {
   passkeys: `
     id ${id} NOT NULL, user_id ${id} NOT NULL, name VARCHAR(256) NOT NULL, credential_id VARBINARY(1023) NOT NULL,
     public_key VARBINARY(2048) NOT NULL, sign_count BIGINT UNSIGNED NOT NULL, transports VARCHAR(255) ${ascii} NOT NULL,
-    created_at ${at} NOT NULL, last_used_at ${at} NULL,
+    host VARCHAR(253) ${ascii} NOT NULL, created_at ${at} NOT NULL, last_used_at ${at} NULL,
     PRIMARY KEY (id), UNIQUE KEY passkeys_credential (credential_id), KEY passkeys_user (user_id, id), ${ofUser}`,
   backup_codes: `
     user_id ${id} NOT NULL, code_hash ${hash} NOT NULL,

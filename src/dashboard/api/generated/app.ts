@@ -1650,6 +1650,8 @@ export interface components {
             passkeys: {
                 id: string;
                 name: string;
+                /** @description The host at which it works; at others browsers do not offer it. */
+                host: string;
                 /** Format: date-time */
                 created_at: string;
                 /** Format: date-time */

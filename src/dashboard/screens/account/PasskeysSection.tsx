@@ -7,6 +7,7 @@ import { Section } from '../../components/layout/Section.tsx'
 import { Table } from '../../components/lists/Table.tsx'
 import { ConfirmDialog } from '../../components/overlays/ConfirmDialog.tsx'
 import { SafeText } from '../../components/text/SafeText.tsx'
+import { Tag } from '../../components/text/Status.tsx'
 import { Time } from '../../components/text/Time.tsx'
 import { AddPasskeyDialog } from './AddPasskeyDialog.tsx'
 import { RowsCard } from './RowsCard.tsx'
@@ -44,7 +45,12 @@ export function PasskeysSection({ passkeys }: { readonly passkeys: readonly Pass
               label: strings.passkeyName,
               isTitle: true,
               isWide: true,
-              cell: ({ name }) => <SafeText text={name} />,
+              cell: ({ name, host }) => (
+                <span className="inline-flex max-w-full flex-wrap items-center gap-2">
+                  <SafeText text={name} />
+                  {host !== location.hostname && <Tag>{strings.worksAt(host)}</Tag>}
+                </span>
+              ),
             },
             { key: 'created', label: strings.created, cell: ({ created_at }) => <Time at={created_at} show="day" /> },
             { key: 'used', label: strings.lastUsed, cell: ({ last_used_at }) => <Time at={last_used_at} /> },

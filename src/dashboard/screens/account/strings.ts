@@ -17,6 +17,7 @@ export const accountStrings = {
   noPasskeysHere: 'Browsers have no passkeys for an IP address. Open this page by a name, such as localhost.',
   noPasskeys: 'You have no passkey yet.',
   addPasskey: 'Add a passkey',
+  worksAt: (host: string) => `only at ${host}`,
   passkeyName: 'Name',
   passkeyNameHint: 'So that you know it again: "Laptop", "Phone".',
   passkeyAdded: 'The passkey was added.',
