@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { useAction } from '../../hooks/action.ts'
 import { Button } from '../actions/Button.tsx'
 import { Refusal } from '../feedback/Refusal.tsx'
 import { TextInput } from '../fields/TextInput.tsx'
@@ -31,21 +32,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 
 function OpenConfirmDialog(props: ConfirmDialogProps) {
   const { onClose, title, children, action, isDanger = false, typedName, typedLabel, mend, onConfirm } = props
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const [typed, setTyped] = useState('')
-  const confirm = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const confirm = () =>
+    run(async () => {
       await onConfirm()
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   return (
     <Dialog
       isOpen

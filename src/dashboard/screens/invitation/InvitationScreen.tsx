@@ -4,15 +4,16 @@ import { useState } from 'react'
 import { answer, app } from '../../api/client.ts'
 import { sessionQuery, takeSession } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
-import { LinkButton } from '../../components/actions/LinkButton.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { SkeletonRows } from '../../components/feedback/Skeleton.tsx'
 import { KeyValues } from '../../components/lists/KeyValues.tsx'
 import { SafeText } from '../../components/text/SafeText.tsx'
 import { Tag } from '../../components/text/Status.tsx'
 import { Time } from '../../components/text/Time.tsx'
+import { useAction } from '../../hooks/action.ts'
 import { useLinkToken } from '../../hooks/link-token.ts'
 import { CenteredPage } from '../../shell/pages/CenteredPage.tsx'
+import { RefusedLinkPage } from '../../shell/pages/RefusedLinkPage.tsx'
 import { SignInForm } from '../sign-in/SignInForm.tsx'
 import type { OpenInvitation } from './invitation.ts'
 import { JoinForm } from './JoinForm.tsx'
@@ -28,15 +29,7 @@ export function InvitationScreen() {
     staleTime: Number.POSITIVE_INFINITY,
   })
   const refused = token === '' ? new Error(strings.noToken) : error
-  if (refused)
-    return (
-      <CenteredPage title={strings.closedTitle}>
-        <Refusal error={refused} />
-        <div className="mt-4">
-          <LinkButton to="/sign-in">{strings.toSignIn}</LinkButton>
-        </div>
-      </CenteredPage>
-    )
+  if (refused) return <RefusedLinkPage title={strings.closedTitle} error={refused} toSignIn={strings.toSignIn} />
   if (!invitation)
     return (
       <CenteredPage title={strings.title} hint={strings.looking}>
@@ -71,20 +64,12 @@ function Accept({ token, invitation }: { readonly token: string; readonly invita
   const queryClient = useQueryClient()
   const { data: session, isPending } = useQuery({ ...sessionQuery, retry: false })
   const [isKnown, setKnown] = useState(invitation.has_account)
-  const [error, setError] = useState<unknown>(null)
-  const [isBusy, setBusy] = useState(false)
-  const accept = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const { isBusy, error, run } = useAction()
+  const accept = () =>
+    run(async () => {
       takeSession(queryClient, await answer(app.POST('/app/api/invitations/accept', { body: { token } })))
       await navigate({ to: '/', replace: true })
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   if (isPending) return <SkeletonRows />
   if (session)
     return (

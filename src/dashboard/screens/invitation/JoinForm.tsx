@@ -7,6 +7,7 @@ import { takeSession } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
+import { useAction } from '../../hooks/action.ts'
 import type { OpenInvitation } from './invitation.ts'
 import { invitationStrings as strings } from './strings.ts'
 
@@ -23,22 +24,14 @@ export function JoinForm({ token, invitation, onKnown }: JoinFormProps) {
   const queryClient = useQueryClient()
   const [email, setEmail] = useState(invitation.email ?? '')
   const [name, setName] = useState('')
-  const [error, setError] = useState<unknown>(null)
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, error, run } = useAction()
   const isBound = invitation.email !== null
-  const join = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const join = () =>
+    run(async () => {
       const body = { token, name, ...(!isBound && { email }) }
       takeSession(queryClient, await answer(app.POST('/app/api/invitations/join', { body })))
       await navigate({ to: '/account', replace: true })
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   const emailError = errorOf(error, 'email')
   const nameError = errorOf(error, 'name')
   return (

@@ -4,6 +4,7 @@ import { AccessFields, type MemberAccess } from '../../components/access/AccessF
 import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { useAction } from '../../hooks/action.ts'
 import { peopleStrings as strings } from './strings.ts'
 
 interface AccessDialogProps {
@@ -18,20 +19,13 @@ interface AccessDialogProps {
 /** Changes what a member, or whoever accepts an invitation, may do. */
 export function AccessDialog({ title, brands, access, onClose, onSave }: AccessDialogProps) {
   const [value, setValue] = useState(access)
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const id = useId()
-  const save = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const save = () =>
+    run(async () => {
       await onSave(value)
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   return (
     <Dialog
       isOpen

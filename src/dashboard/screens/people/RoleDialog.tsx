@@ -5,6 +5,7 @@ import { Choice } from '../../components/access/Choice.tsx'
 import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { useAction } from '../../hooks/action.ts'
 import { useOrganization } from '../../hooks/organization.ts'
 import type { Person, Role } from './people.ts'
 import { peopleStrings as strings } from './strings.ts'
@@ -26,23 +27,16 @@ export function RoleDialog({ person, onClose, onChanged }: RoleDialogProps) {
       ? { brandIds: person.brand_ids, permissions: person.permissions }
       : fullAccess(organization.brands.map(({ id }) => id)),
   )
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const id = useId()
-  const save = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const save = () =>
+    run(async () => {
       const limits = role === 'member' ? { brand_ids: [...access.brandIds], permissions: [...access.permissions] } : {}
       const params = { path: { id: person.id } }
       await answer(wholeApi.app.PATCH('/app/api/people/{id}/role', { params, body: { role, ...limits } }))
       onChanged()
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   return (
     <Dialog
       isOpen

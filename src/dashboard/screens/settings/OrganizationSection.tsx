@@ -14,6 +14,7 @@ import { Dialog } from '../../components/overlays/Dialog.tsx'
 import { showToast } from '../../components/overlays/toasts.ts'
 import { SafeText } from '../../components/text/SafeText.tsx'
 import { Time } from '../../components/text/Time.tsx'
+import { useAction } from '../../hooks/action.ts'
 import { useOrganization } from '../../hooks/organization.ts'
 import { settingStrings as strings } from './strings.ts'
 
@@ -61,22 +62,15 @@ function RenameDialog({ name: before, onClose }: { readonly name: string; readon
   const { wholeApi } = useOrganization()
   const queryClient = useQueryClient()
   const [name, setName] = useState(before)
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const rename = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const { isBusy, error, run } = useAction()
+  const rename = () =>
+    run(async () => {
       await answer(wholeApi.app.PATCH('/app/api/organization', { body: { name } }))
       void queryClient.invalidateQueries({ queryKey: ['organization'] })
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
       showToast(strings.renamed)
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   const nameError = errorOf(error, 'name')
   return (
     <Dialog isOpen onClose={onClose} title={strings.rename} width="small">

@@ -7,6 +7,7 @@ import { Select } from '../../components/fields/Select.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
 import { Dialog } from '../../components/overlays/Dialog.tsx'
 import { showToast } from '../../components/overlays/toasts.ts'
+import { useAction } from '../../hooks/action.ts'
 import { suppressionStrings as strings } from './strings.ts'
 import { useBrandChoice } from './useBrandChoice.ts'
 
@@ -25,23 +26,16 @@ function OpenAddDialog({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient()
   const [email, setEmail] = useState('')
   const [until, setUntil] = useState('')
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const id = useId()
-  const add = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const add = () =>
+    run(async () => {
       const body = { email: email.trim(), ...(until && { expires_at: new Date(until).toISOString() }) }
       const { response } = await api.v1.POST('/v1/suppressions', { body })
       showToast(response.status === 201 ? strings.added : strings.wasThere)
       await queryClient.invalidateQueries({ queryKey: ['suppressions'] })
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   const shownBeside = errorOf(error, 'email') ?? errorOf(error, 'expires_at')
   return (
     <Dialog

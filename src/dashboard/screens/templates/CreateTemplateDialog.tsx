@@ -9,6 +9,7 @@ import { Select } from '../../components/fields/Select.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
 import { Dialog } from '../../components/overlays/Dialog.tsx'
 import { strings as common } from '../../components/strings.ts'
+import { useAction } from '../../hooks/action.ts'
 import { useOrganization } from '../../hooks/organization.ts'
 import { starters, templateStrings as strings } from './strings.ts'
 
@@ -34,12 +35,9 @@ function OpenCreateTemplateDialog({ starter, onClose }: { readonly starter: stri
   const [name, setName] = useState(model?.name ?? '')
   const [slug, setSlug] = useState(model?.key ?? '')
   const [brandId, setBrandId] = useState(brand?.id ?? organization.brands[0]?.id ?? '')
-  const [error, setError] = useState<unknown>(null)
-  const [isBusy, setBusy] = useState(false)
-  const create = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const { isBusy, error, run } = useAction()
+  const create = () =>
+    run(async () => {
       const created = await answer(
         api.v1.POST('/v1/templates', {
           body: {
@@ -61,11 +59,7 @@ function OpenCreateTemplateDialog({ starter, onClose }: { readonly starter: stri
         params: { organization: organization.id, slug: created.slug },
         search: { brand: created.brand_id },
       })
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   const choose = (chosen: string) => {
     const next = starters.find(candidate => candidate.key === chosen)
     setKey(chosen)

@@ -5,12 +5,13 @@ import { answer, app } from '../../api/client.ts'
 import type { components } from '../../api/generated/app.ts'
 import { takeSession } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
-import { LinkButton } from '../../components/actions/LinkButton.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { SkeletonRows } from '../../components/feedback/Skeleton.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
+import { useAction } from '../../hooks/action.ts'
 import { useLinkToken } from '../../hooks/link-token.ts'
 import { CenteredPage } from '../../shell/pages/CenteredPage.tsx'
+import { RefusedLinkPage } from '../../shell/pages/RefusedLinkPage.tsx'
 import { SignInForm } from '../sign-in/SignInForm.tsx'
 import { welcomeStrings as strings } from './strings.ts'
 
@@ -26,15 +27,7 @@ export function WelcomeScreen() {
     staleTime: Number.POSITIVE_INFINITY,
   })
   const refused = token === '' ? new Error(strings.noToken) : error
-  if (refused)
-    return (
-      <CenteredPage title={strings.closedTitle}>
-        <Refusal error={refused} />
-        <div className="mt-4">
-          <LinkButton to="/sign-in">{strings.toSignIn}</LinkButton>
-        </div>
-      </CenteredPage>
-    )
+  if (refused) return <RefusedLinkPage title={strings.closedTitle} error={refused} toSignIn={strings.toSignIn} />
   if (!welcome)
     return (
       <CenteredPage title={strings.title} hint={strings.looking}>
@@ -57,22 +50,14 @@ function TakeLink({ token, welcome }: { readonly token: string; readonly welcome
   const queryClient = useQueryClient()
   const { email, has_account: hasAccount } = welcome
   const [name, setName] = useState(welcome.name === email ? '' : welcome.name)
-  const [error, setError] = useState<unknown>(null)
-  const [isBusy, setBusy] = useState(false)
-  const take = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const { isBusy, error, run } = useAction()
+  const take = () =>
+    run(async () => {
       const body = { token, ...(!hasAccount && { name }) }
       takeSession(queryClient, await answer(app.POST('/app/api/welcome', { body })))
       // To the passkey or password, which whoever comes by a link does not have, or has lost.
       await navigate({ to: welcome.must_sign_in ? '/' : '/account', replace: true })
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   if (welcome.must_sign_in)
     return (
       <>

@@ -1,5 +1,4 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Button } from '../../../components/actions/Button.tsx'
 import { Notice } from '../../../components/feedback/Notice.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
@@ -7,6 +6,7 @@ import { Skeleton } from '../../../components/feedback/Skeleton.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { strings as shared } from '../../../components/strings.ts'
+import { useAction } from '../../../hooks/action.ts'
 import {
   countQuarantineAction,
   type QuarantineActionName,
@@ -27,27 +27,22 @@ interface QuarantineActionDialogProps {
 export function QuarantineActionDialog({ action, selection, onClose, onDone }: QuarantineActionDialogProps) {
   const words = strings.actions[action]
   const queryClient = useQueryClient()
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { isBusy, error: failure, run: start } = useAction()
   const { data: counted, error } = useQuery({
     queryKey: ['instance', 'quarantine', 'count', action, selection],
     queryFn: () => countQuarantineAction(action, selection),
     staleTime: 0,
     gcTime: 0,
   })
-  const run = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
-      showToast(words.done(await runQuarantineAction(action, selection)))
-      onDone()
-    } catch (thrown) {
-      setFailure(thrown)
-    } finally {
-      setBusy(false)
-      void queryClient.invalidateQueries({ queryKey: ['instance', 'quarantine', 'list'] })
-    }
-  }
+  const run = () =>
+    start(async () => {
+      try {
+        showToast(words.done(await runQuarantineAction(action, selection)))
+        onDone()
+      } finally {
+        void queryClient.invalidateQueries({ queryKey: ['instance', 'quarantine', 'list'] })
+      }
+    })
   return (
     <Dialog
       isOpen

@@ -7,6 +7,7 @@ import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { strings as shared } from '../../../components/strings.ts'
+import { useAction } from '../../../hooks/action.ts'
 import { countAction, type QueueActionName, type QueueProgress, type QueueSelection, runAction } from './queue.ts'
 import { queueStrings as strings } from './strings.ts'
 
@@ -24,28 +25,23 @@ export function QueueActionDialog({ action, selection, onClose }: QueueActionDia
   const queryClient = useQueryClient()
   const [reason, setReason] = useState('')
   const [progress, setProgress] = useState<QueueProgress | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { isBusy, error: failure, run: start } = useAction()
   const { data: counted, error } = useQuery({
     queryKey: ['instance', 'queue', 'count', action, selection],
     queryFn: () => countAction(action, selection),
     staleTime: 0,
     gcTime: 0,
   })
-  const run = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
-      const { done } = await runAction(action, selection, reason, setProgress)
-      showToast(words.done(done))
-      onClose()
-    } catch (thrown) {
-      setFailure(thrown)
-    } finally {
-      setBusy(false)
-      void queryClient.invalidateQueries({ queryKey: ['instance', 'queue'] })
-    }
-  }
+  const run = () =>
+    start(async () => {
+      try {
+        const { done } = await runAction(action, selection, reason, setProgress)
+        showToast(words.done(done))
+        onClose()
+      } finally {
+        void queryClient.invalidateQueries({ queryKey: ['instance', 'queue'] })
+      }
+    })
   const amount = counted ? strings.many(counted.done, counted.isMore) : null
   return (
     <Dialog

@@ -10,6 +10,7 @@ import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { strings as shared } from '../../../components/strings.ts'
+import { useAction } from '../../../hooks/action.ts'
 import type { InstanceRetentionPolicy } from './retention-policy.ts'
 import { storageStrings as strings } from './strings.ts'
 
@@ -25,28 +26,23 @@ export function RetentionDialog({ policy, onClose }: InstanceRetentionDialogProp
   const queryClient = useQueryClient()
   const [keep, setKeep] = useState<Change['keep']>(policy.days === null ? 'forever' : 'days')
   const [days, setDays] = useState(String(policy.days ?? 30))
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const save = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      const body: Change = {
-        scope: policy.scope,
-        kind: policy.kind as Change['kind'],
-        keep,
-        ...(keep === 'days' && { days: Number(days) }),
+  const { isBusy, error, run } = useAction()
+  const save = () =>
+    run(async () => {
+      try {
+        const body: Change = {
+          scope: policy.scope,
+          kind: policy.kind as Change['kind'],
+          keep,
+          ...(keep === 'days' && { days: Number(days) }),
+        }
+        await answer(app.POST('/app/api/instance/storage/retention', { body }))
+        showToast(strings.saved)
+        onClose()
+      } finally {
+        void queryClient.invalidateQueries({ queryKey: ['instance', 'storage', 'retention'] })
       }
-      await answer(app.POST('/app/api/instance/storage/retention', { body }))
-      showToast(strings.saved)
-      onClose()
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-      void queryClient.invalidateQueries({ queryKey: ['instance', 'storage', 'retention'] })
-    }
-  }
+    })
   const daysError = errorOf(error, 'days')
   return (
     <Dialog

@@ -7,6 +7,7 @@ import { Button } from '../../../components/actions/Button.tsx'
 import { Notice } from '../../../components/feedback/Notice.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { ConfirmDialog } from '../../../components/overlays/ConfirmDialog.tsx'
+import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useTitle } from '../../../hooks/title.ts'
 import { mailStrings as strings } from '../strings.ts'
@@ -50,9 +51,8 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
   const [files, setFiles] = useState(takeReturnedFiles)
   const [saveState, setSaveState] = useState<SaveState>({ kind: 'saved', draft: stored && storedOf(stored) })
   const [hasCopies, setCopies] = useState(fields.cc.length + fields.bcc.length > 0)
-  const [isBusy, setBusy] = useState(false)
   const [isDiscarding, setDiscarding] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const sender = useOnceSender()
   const latest = useRef(fields)
   latest.current = fields
@@ -153,10 +153,8 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
     return accepted
   }
 
-  const send = async (at: string | null) => {
-    setBusy(true)
-    setError(null)
-    try {
+  const send = (at: string | null) =>
+    run(async () => {
       const sent = latest.current
       const accepted = await post(at)
       const reopen = async () => {
@@ -174,12 +172,7 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
         onCanceled: () => void reopen(),
       })
       leave()
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
 
   const discard = async () => {
     const draft = saveState.kind === 'saved' ? saveState.draft : await saver.flush()

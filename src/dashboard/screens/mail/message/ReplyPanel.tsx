@@ -9,6 +9,7 @@ import { Skeleton } from '../../../components/feedback/Skeleton.tsx'
 import { Checkbox } from '../../../components/fields/Checkbox.tsx'
 import { TextArea } from '../../../components/fields/TextArea.tsx'
 import { SafeText } from '../../../components/text/SafeText.tsx'
+import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { type InboundMessage, mailApi, type ReplyPreview } from '../api/mail-api.ts'
 import { blankDraft } from '../compose/draft-fields.ts'
@@ -65,8 +66,7 @@ function ReplyForm({ message, kind, onClose, preview }: ReplyPanelProps & { read
   const [hasCopies, setCopies] = useState(fields.cc.length + fields.bcc.length > 0)
   const [files, setFiles] = useState<readonly File[]>([])
   const [isQuoted, setQuoted] = useState(true)
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const sender = useOnceSender()
   useEffect(() => {
     if (fields !== blankDraft) keepText(localStorage, keptName, fields, Date.now())
@@ -75,10 +75,8 @@ function ReplyForm({ message, kind, onClose, preview }: ReplyPanelProps & { read
   const isForward = kind === 'forward'
   const recipients = kind === 'reply-all' ? preview.reply_all : preview.reply
   const change = (part: Partial<typeof fields>) => setFields(before => ({ ...before, ...part }))
-  const send = async (at: string | null) => {
-    setBusy(true)
-    setError(null)
-    try {
+  const send = (at: string | null) =>
+    run(async () => {
       const attachments = [...(await readFiles(files))]
       const shared = {
         ...(fields.text !== '' && { text: fields.text }),
@@ -105,12 +103,7 @@ function ReplyForm({ message, kind, onClose, preview }: ReplyPanelProps & { read
         canceledText: strings.canceledReply,
         onCanceled: () => keepText(localStorage, keptName, fields, Date.now()),
       })
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   const discard = () => {
     forgetText(localStorage, keptName)
     onClose()

@@ -8,6 +8,7 @@ import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
+import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { settingStrings as strings } from '../strings.ts'
 import type { Brand } from './brand.ts'
@@ -24,13 +25,10 @@ export function BrandDialog({ brand, onClose }: BrandDialogProps) {
   const queryClient = useQueryClient()
   const [name, setName] = useState(brand?.name ?? '')
   const [typedSlug, setSlug] = useState(brand?.slug ?? null)
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const slug = typedSlug ?? slugOf(name)
-  const save = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const save = () =>
+    run(async () => {
       const body = { name: name.trim(), slug }
       if (brand) await answer(wholeApi.v1.PATCH('/v1/brands/{id}', { params: { path: { id: brand.id } }, body }))
       else await answer(wholeApi.v1.POST('/v1/brands', { body }))
@@ -38,11 +36,7 @@ export function BrandDialog({ brand, onClose }: BrandDialogProps) {
       void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
       showToast(strings.saved)
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   const shownBeside = errorOf(error, 'name') ?? errorOf(error, 'slug')
   return (
     <Dialog isOpen onClose={onClose} title={brand ? strings.editTitle : strings.createTitle} width="small">

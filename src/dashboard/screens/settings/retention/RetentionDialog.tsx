@@ -10,6 +10,7 @@ import { Select } from '../../../components/fields/Select.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
+import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { settingStrings as strings } from '../strings.ts'
 import { amountOf, type RetentionRow } from './retention.ts'
@@ -30,8 +31,7 @@ export function RetentionDialog({ row, onClose }: RetentionDialogProps) {
     row.set_for === 'instance' ? 'inherit' : row.days === null ? 'forever' : 'days',
   )
   const [count, setCount] = useState(String(row.days ?? Math.max(row.minimum_days, 365)))
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const formId = useId()
   const days = period === 'days' ? Number(count) : period
   const body = { kind: row.kind, days, ...(brandId && { brand_id: brandId }) }
@@ -44,19 +44,13 @@ export function RetentionDialog({ row, onClose }: RetentionDialogProps) {
     retry: false,
   })
   const amount = preview.data && amountOf(preview.data, row.kind)
-  const save = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const save = () =>
+    run(async () => {
       await answer(wholeApi.app.PUT('/app/api/organization/retention', { body }))
       await queryClient.invalidateQueries({ queryKey: ['retention'] })
       showToast(strings.set)
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   const daysError = errorOf(error, 'days')
   return (
     <Dialog

@@ -7,6 +7,7 @@ import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { strings as common } from '../../../components/strings.ts'
+import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useSenderAddress } from '../../sent/sender-address.ts'
 import { templateStrings as strings } from '../strings.ts'
@@ -26,12 +27,9 @@ export function SendTestDialog({ slug, values, onClose }: SendTestDialogProps) {
   const navigate = useNavigate()
   const [to, setTo] = useState(session.user.email)
   const [from, setFrom] = useState<string | null>(null)
-  const [error, setError] = useState<unknown>(null)
-  const [isBusy, setBusy] = useState(false)
-  const send = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const { isBusy, error, run } = useAction()
+  const send = () =>
+    run(async () => {
       const body = { from: from ?? sender.from ?? '', to, template: slug, variables: { ...values } }
       const { id } = await answer(api.v1.POST('/v1/emails', { body }))
       showToast(strings.testSent)
@@ -40,11 +38,7 @@ export function SendTestDialog({ slug, values, onClose }: SendTestDialogProps) {
         params: { organization: organization.id, email: id },
         search: ({ brand }: { brand?: string }) => (brand === undefined ? {} : { brand }),
       })
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   return (
     <Dialog
       isOpen

@@ -10,6 +10,7 @@ import { PageHeader } from '../../../components/layout/PageHeader.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Badge } from '../../../components/text/Status.tsx'
+import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useShortcuts } from '../../../hooks/shortcuts.ts'
 import { templateStrings as strings } from '../strings.ts'
@@ -29,26 +30,18 @@ export function TemplateEditor({ template, back }: { readonly template: Template
   const queryClient = useQueryClient()
   const [form, setForm] = useState<TemplateForm>(() => formOf(template))
   const [part, setPart] = useState<Part>(template.html === null && template.text !== null ? 'text' : 'html')
-  const [error, setError] = useState<unknown>(null)
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, error, run } = useAction()
   const mayWrite = may('templates:write')
   const hasChanged = mayWrite && isChanged(form, template)
   const change = (next: Partial<TemplateForm>) => setForm(now => ({ ...now, ...next }))
-  const save = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const save = () =>
+    run(async () => {
       const params = { path: { slug: template.slug }, query: { brand_id: template.brand_id } }
       const saved = await answer(api.v1.PATCH('/v1/templates/{slug}', { params, body: changeOf(form) }))
       queryClient.setQueryData(templateQuery(api, template.brand_id, template.slug).queryKey, saved)
       await queryClient.invalidateQueries({ queryKey: ['templates', 'list'] })
       showToast(strings.saved)
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   useShortcuts(strings.title, [
     { key: 'mod+s', label: strings.save, run: () => void (hasChanged && !isBusy && save()) },
   ])
