@@ -29,9 +29,9 @@ export interface DatabaseOptions {
 
 /**
  * A pool on `url` (`mysql://user:password@host:port/name`, optionally `?socketPath=…`; tests also shorten the timeouts, by
- * `?timeoutMs=…` and `?idleMs=…`). Connections are opened when they are needed, and closed after a minute without use. Date-times are read and written as text (see clock.ts), in
- * UTC. When the database does not answer within 15 s the connection is closed, and what was asked fails with an error that
- * {@link isDatabaseUnavailable} knows.
+ * `?timeoutMs=…` and `?idleMs=…`). Connections are opened when they are needed, and closed after half a minute without use.
+ * Date-times are read and written as text (see clock.ts), in UTC. When the database does not answer within 15 s the
+ * connection is closed, and what was asked fails with an error that {@link isDatabaseUnavailable} knows.
  * @param connections how many may be open at once
  */
 export function openDatabase(
@@ -67,7 +67,7 @@ export function openDatabase(
   return { db, limitTimeouts: maxMs => pool.limitTimeouts(maxMs), close: () => db.destroy() }
 }
 
-const defaultIdleMs = 60_000
+const defaultIdleMs = 30_000
 
 const maxTries = 5
 /** No further attempt begins later than this after the first, in milliseconds. */
