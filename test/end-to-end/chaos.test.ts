@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { amount } from '../harness/amount.ts'
 import {
   type DeliveryPlan,
   type PlannedEvent,
@@ -27,7 +28,7 @@ import { dialects, writeAutoReply, writeDsn, writeFeedback } from '../harness/wr
 /** Determines everything that the provider does; MAILROOM_TEST_SEED sets another. */
 const seed = Number(process.env['MAILROOM_TEST_SEED'] ?? 3464)
 const random = seededRandom(seed)
-const count = 1920
+const count = amount({ short: 640, long: 1920 })
 const clients = 8
 const withinMs = 60_000
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { fromJson } from '../../src/base/database/schema.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
+import { amount } from '../harness/amount.ts'
 import { expireLeases } from '../harness/claim.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { groupByEmail, headerValues, unstuffed } from '../harness/relayed-messages.ts'
@@ -10,7 +11,7 @@ import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-rela
 import { until } from '../harness/until.ts'
 
 /** Emails over HTTP, and as many messages over SMTP. */
-const count = 1000
+const count = amount({ short: 400, long: 1000 })
 const clientsEach = 4
 const kills = 3
 const connections = 8

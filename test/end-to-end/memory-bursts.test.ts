@@ -1,21 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { amount, isLong } from '../harness/amount.ts'
 import type { Burst, BurstResult } from '../harness/burst-load.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { until } from '../harness/until.ts'
 
 /**
- * Bursts of mail in both directions. By default they are small; with MAILROOM_TEST_BURSTS=full they are those of a busy
- * installation, which take twenty minutes.
+ * Bursts of mail in both directions. By default they are small; in the long form they are those of a busy installation,
+ * which take twenty minutes.
  */
-const isFull = process.env['MAILROOM_TEST_BURSTS'] === 'full'
-const size = isFull
-  ? { smtpClients: 200, messages: 8000, httpClients: 64, emails: 5000 }
-  : { smtpClients: 50, messages: 250, httpClients: 16, emails: 120 }
-const bursts = 5
+const size = amount({
+  short: { smtpClients: 50, messages: 250, httpClients: 16, emails: 120 },
+  long: { smtpClients: 200, messages: 8000, httpClients: 64, emails: 5000 },
+})
+const bursts = amount({ short: 4, long: 5 })
 /** Bun collects all garbage once the heap has been quiet for ten seconds. */
-const longRestMs = isFull ? 60_000 : 15_000
+const longRestMs = amount({ short: 13_000, long: 60_000 })
 const shortRestMs = 1000
 
 const maxPeakBytes = 400 * 1024 * 1024
@@ -74,7 +75,7 @@ test(`uses no more memory after ${bursts} bursts than after two, and little in e
     relay.accepted.length = 0
     relay.commands.length = 0
     const isCompared = burst === 2 || burst === bursts
-    await Bun.sleep(isCompared || isFull ? longRestMs : shortRestMs)
+    await Bun.sleep(isCompared || isLong ? longRestMs : shortRestMs)
     const peak = mailroom.resetPeakMemory()
     // The peak of no time at all is the present size.
     const rest = mailroom.resetPeakMemory()

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { acceptedInMonth } from '../../src/accounts/organizations/quota.ts'
 import { systemClock } from '../../src/base/clock.ts'
+import { amount } from '../harness/amount.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { until } from '../harness/until.ts'
 
-const kills = 4
+const kills = amount({ short: 2, long: 4 })
 const clients = 16
 const acceptedBetweenKills = 60
 

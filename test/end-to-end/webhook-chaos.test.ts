@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { newId } from '../../src/base/ids.ts'
+import { amount } from '../harness/amount.ts'
 import { expireLeases } from '../harness/claim.ts'
 import { startDatabaseProxy } from '../harness/database-proxy.ts'
 import {
@@ -28,7 +29,7 @@ import { type OutgoingWebhook, startWebhookPoster, type WebhookPoster } from '..
 /** Determines everything that the provider does; MAILROOM_TEST_SEED sets another. */
 const seed = Number(process.env['MAILROOM_TEST_SEED'] ?? 8058)
 const random = seededRandom(seed)
-const count = 300
+const count = amount({ short: 150, long: 300 })
 const kills = 2
 const smooth: DeliveryPlan = { faults: [], ending: 'accept', reply: '', events: [], isEarly: false }
 

@@ -9,6 +9,7 @@ import { sessionCookieName } from '../../src/api/session/session-cookie.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { joinAs } from '../accounts/people.ts'
+import { amount } from './amount.ts'
 import { startBrowser } from './browser.ts'
 import { projectRoot } from './cli.ts'
 import { type Mailroom, startMailroom } from './mailroom.ts'
@@ -151,24 +152,37 @@ export async function expectNoAxeViolations(page: Page): Promise<void> {
   if (findings.length > 0) throw new Error(`axe-core found on ${page.url()}:\n${JSON.stringify(findings, null, 2)}`)
 }
 
-const widths = [1280, 360]
-const themes = ['light', 'dark'] as const
+const pictures = process.env['MAILROOM_TEST_PICTURES']
+
+interface Look {
+  readonly width: number
+  readonly colorScheme: 'light' | 'dark'
+}
+
+/** Between them, both widths and both themes. */
+const twoLooks: readonly Look[] = [
+  { width: 1280, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+]
+const allLooks: readonly Look[] = [
+  ...twoLooks,
+  { width: 1280, colorScheme: 'dark' },
+  { width: 360, colorScheme: 'light' },
+]
 
 /**
- * Shows the page at 1,280 and 360 px, in light and dark: `look` is called for each, such as to run axe-core. A picture of
- * each is written to the folder that MAILROOM_TEST_PICTURES names, if it is set. At the end it is wide and light.
+ * Shows the page at 1,280 px in light and at 360 px in dark; in the long form and where pictures are wanted, at each width
+ * in each theme. `look` is called for each, such as to run axe-core. A picture of each is written to the folder that
+ * MAILROOM_TEST_PICTURES names, if it is set. At the end it is wide and light.
  * @param name the first part of the picture's name: `domains-empty`
  */
 export async function inAllLooks(page: Page, name: string, look: (page: Page) => Promise<void>): Promise<void> {
-  for (const width of widths) {
-    for (const colorScheme of themes) {
-      await page.setViewportSize({ width, height })
-      await page.emulateMedia({ colorScheme })
-      await page.locator(`html[data-theme=${colorScheme}]`).waitFor({ state: 'attached' })
-      const folder = process.env['MAILROOM_TEST_PICTURES']
-      if (folder) await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) })
-      await look(page)
-    }
+  for (const { width, colorScheme } of pictures ? allLooks : amount({ short: twoLooks, long: allLooks })) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme })
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor({ state: 'attached' })
+    if (pictures) await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`) })
+    await look(page)
   }
   await page.setViewportSize({ width: 1280, height })
   await page.emulateMedia({ colorScheme: 'light' })

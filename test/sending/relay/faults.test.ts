@@ -8,6 +8,7 @@ import { fromJson } from '../../../src/base/database/schema.ts'
 import { type PrivateMariadb, startMariadb } from '../../../src/cli/private/mariadb.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import { createSendingDomain, insertAcceptedEmails } from '../../harness/accepted-emails.ts'
+import { amount } from '../../harness/amount.ts'
 import { expireLeases } from '../../harness/claim.ts'
 import { makeMemoryFolder } from '../../harness/memory-folder.ts'
 import { type RelayProcess, startRelayProcess } from '../../harness/relay-process.ts'
@@ -20,6 +21,7 @@ const leaseMs = 1000
 /** Longer than a lease, and shorter than what another process leaves to one that may be alive: three leases. */
 const faultMs = 2000
 const connections = 8
+const rounds = amount({ short: 2, long: 5 })
 
 /** A server of this file's own, which is stopped in some tests. */
 let mariadb: PrivateMariadb
@@ -159,7 +161,7 @@ test('paused for so long that another process takes over, it makes a copy at mos
 
 test('killed while a backlog drains, it leaves at most one copy a connection, and each is told', async () => {
   const found: number[] = []
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < rounds; round++) {
     provider.accepted.length = 0
     provider.setScript({ dotAfterMs: 5 })
     await accept(200)
