@@ -45,6 +45,17 @@ export function readFields(head: Buffer, maxFields: number): readonly RawField[]
   return fields
 }
 
+/** Whether the header of the message has a field of this name, given in lower case. */
+export function hasField(message: Buffer, key: string): boolean {
+  for (let at = 0; at < message.length; at = fieldEnd(message, at)) {
+    if (message[at] === LF || message[at] === CR) return false
+    const colon = message.indexOf(0x3a, at)
+    if (colon < 0) return false
+    if (colon - at >= key.length && message.toString('latin1', at, colon).trim().toLowerCase() === key) return true
+  }
+  return false
+}
+
 /** The offset after the field that begins at `start`, with its folded lines. */
 function fieldEnd(head: Buffer, start: number): number {
   let at = start

@@ -1,16 +1,22 @@
 import type { Reservation } from '../api/idempotency/reservation.ts'
 import { newId } from '../base/ids.ts'
-import { counter, timed } from '../base/observability/metrics.ts'
-import { refuse } from '../base/refusal.ts'
+import { timed } from '../base/observability/metrics.ts'
 import type { AcceptedEmail } from './accept/accepted-response.ts'
 import type { QuotaStatus, SingleUseItem } from './accept/candidate.ts'
 import { acceptanceRefusals } from './accept/checks.ts'
+import { checkAndEnqueue, requireDiskSpace } from './accept/enqueue.ts'
 import type { SendDeps } from './accept/open-sending.ts'
-import { limitRefusals, type OutgoingEmail, parseSendRequest, requireWithinLimits } from './accept/parse-request.ts'
+import {
+  contentRefusals,
+  limitRefusals,
+  type OutgoingEmail,
+  parseSendRequest,
+  requireContent,
+  requireWithinLimits,
+} from './accept/parse-request.ts'
 import { envelopeRecipients } from './accept/recipients.ts'
 import { fromRefusals, resolveFrom } from './accept/resolve.ts'
 import type { AuthorizedSender } from './accept/sender.ts'
-import { stageMessage } from './accept/stage-message.ts'
 import { compose } from './compose/compose.ts'
 import type { SendEmail } from './emails/schema.ts'
 import { newUnsubscribeToken, unsubscribeHeaders } from './suppressions/unsubscribe-link.ts'
@@ -30,13 +36,17 @@ export interface SendRequest {
 }
 
 /** The refusals of {@link send}. */
-export const sendRefusals = [...fromRefusals, ...fillTemplateRefusals, ...limitRefusals, ...acceptanceRefusals] as const
-
-const acceptedTotal = counter('mailroom_emails_accepted_total', 'Emails accepted for delivery.')
+export const sendRefusals = [
+  ...fromRefusals,
+  ...fillTemplateRefusals,
+  ...limitRefusals,
+  ...contentRefusals,
+  ...acceptanceRefusals,
+] as const
 
 /**
  * Accepts an email for delivery: resolve → compose → check → enqueue. What it resolves to is committed; the relay delivers
- * it. The acceptance checks stand in accept/checks.ts.
+ * it. The acceptance checks stand in accept/checks.ts. A message that a client has composed itself goes submission/submit.ts.
  * @throws Refusal for whatever keeps the email from being sent
  */
 export async function send(request: SendRequest, deps: SendDeps): Promise<AcceptedEmail> {
@@ -46,6 +56,7 @@ export async function send(request: SendRequest, deps: SendDeps): Promise<Accept
   const domain = await timed('out', 'resolve', () => resolveFrom(parsed.from, sender, deps.findDomain))
   const email = await fillTemplate(parsed, domain, deps)
   requireWithinLimits(email)
+  requireContent(email)
 
   const emailId = newId('eml')
   const messageId = `${emailId.slice(4)}@${domain.domain}`
@@ -53,36 +64,25 @@ export async function send(request: SendRequest, deps: SendDeps): Promise<Accept
   const bytes = await timed('out', 'compose', async () =>
     compose(withUnsubscribeLink(email, unsubscribeToken, deps.publicUrl), { emailId, messageId }),
   )
-  const message = await timed('out', 'stage', () => stageMessage(bytes, sender.organizationId, deps.blobs))
   const recipients = envelopeRecipients(email.recipients)
-
-  const accepted = await timed('out', 'enqueue', () =>
-    deps.acceptor.checkAndEnqueue({
+  return await checkAndEnqueue(
+    {
       emailId,
       messageId,
       sender,
+      source: 'api',
       domain,
       email,
       recipients,
-      message,
+      bytes,
       reservation,
       threadId,
       quotaStatus,
       unsubscribeToken,
       consumes,
-    }),
+    },
+    deps,
   )
-  acceptedTotal.inc()
-  deps.wake()
-  return accepted
-}
-
-function requireDiskSpace({ hasDiskSpace }: SendDeps): void {
-  if (hasDiskSpace?.() === false)
-    throw refuse('unavailable', {
-      message: 'There is no disk space for more emails at the moment; try again later.',
-      retryAfterSeconds: 60,
-    })
 }
 
 function withUnsubscribeLink(email: OutgoingEmail, token: string | null, publicUrl: string): OutgoingEmail {

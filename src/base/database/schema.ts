@@ -348,7 +348,7 @@ export interface DatabaseSchema {
       }[]
     >
     attachment_count: number
-    /** The MIME message without Date, Bcc and DKIM-Signature. */
+    /** The MIME message without Bcc and DKIM-Signature; without Date where Mailroom composed it. */
     blob_id: Id<'blb'>
     provider: string
     provider_message_id: string | null
@@ -363,6 +363,8 @@ export interface DatabaseSchema {
     content_purged_at: Generated<Instant | null>
     /** When its attachments were removed: `blob_id` holds the message without them. */
     attachments_purged_at: Generated<Instant | null>
+    /** `smtp`: a client composed the message and submitted it; else Mailroom composed it. */
+    source: Generated<'api' | 'smtp'>
   }
   /** Finds emails by other values than their id, newest first; see sending/emails/email-index.ts. */
   email_lookups: {

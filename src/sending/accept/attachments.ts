@@ -12,14 +12,20 @@ export interface AttachmentInput {
   readonly content_id?: string | null
 }
 
-/** An attachment of an email to be sent. */
-export interface OutgoingAttachment {
+/** What is recorded of an attachment of an email. */
+export interface AttachmentDescription {
   readonly id: Id<'att'>
   readonly filename: string
-  /** With its parameters. */
+  /** With its parameters, where the request gave it. */
   readonly contentType: string
   /** Without angle brackets; null: not shown inline. */
   readonly contentId: string | null
+  /** In bytes, decoded. */
+  readonly size: number
+}
+
+/** An attachment of an email to be composed. */
+export interface OutgoingAttachment extends AttachmentDescription {
   readonly content: Buffer
 }
 
@@ -41,12 +47,14 @@ export function readAttachments(input: readonly AttachmentInput[] | null | undef
       throw invalidParameter(`${param}.content_id`, 'another attachment has the same Content-ID')
     if (contentId !== null) seen.add(contentId)
     const filename = readFilename(attachmentInput.filename, `${param}.filename`)
+    const content = readContent(attachmentInput.content, `${param}.content`)
     return {
       id: newId('att'),
       filename,
       contentType: readContentType(attachmentInput.content_type, filename, `${param}.content_type`),
       contentId,
-      content: readContent(attachmentInput.content, `${param}.content`),
+      size: content.length,
+      content,
     }
   })
 }
@@ -55,13 +63,13 @@ export function readAttachments(input: readonly AttachmentInput[] | null | undef
 export const attachmentRefusals = ['too_many_attachments', 'attachments_too_large'] as const
 
 /** @throws too_many_attachments, attachments_too_large (10 MiB, decoded). */
-export function requireAttachmentLimits(attachments: readonly OutgoingAttachment[]): void {
+export function requireAttachmentLimits(attachments: readonly AttachmentDescription[]): void {
   if (attachments.length > maxAttachments)
     throw refuse('too_many_attachments', {
       message: `attachments: ${attachments.length} files are more than the ${maxAttachments} that one email may have.`,
       param: 'attachments',
     })
-  const bytes = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0)
+  const bytes = attachments.reduce((sum, attachment) => sum + attachment.size, 0)
   if (bytes > maxAttachmentBytes)
     throw refuse('attachments_too_large', {
       message: `attachments: ${bytes} bytes are more than the ${maxAttachmentBytes} that the files of one email may have.`,

@@ -3,10 +3,13 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Refusal } from '../../base/refusal.ts'
-import type { OutgoingEmail } from './parse-request.ts'
+import type { EmailDescription } from './parse-request.ts'
 import type { EnvelopeRecipient } from './recipients.ts'
 import type { AuthorizedSender } from './sender.ts'
 import type { SendingDomain } from './table.ts'
+
+/** How an email came to us, which its first events say. */
+export type EmailSource = 'api' | 'smtp'
 
 /** An email that is composed and staged: the acceptance checks and its rows are all that is left. */
 export interface SendCandidate {
@@ -14,8 +17,9 @@ export interface SendCandidate {
   /** Without angle brackets. */
   readonly messageId: string
   readonly sender: AuthorizedSender
+  readonly source: EmailSource
   readonly domain: SendingDomain
-  readonly email: OutgoingEmail
+  readonly email: EmailDescription
   readonly recipients: readonly EnvelopeRecipient[]
   readonly message: StagedMessage
   /** Under which the response is stored for repeated requests; undefined: the client gave no Idempotency-Key. */

@@ -4,7 +4,7 @@ import { type Id, newId } from '../../base/ids.ts'
 import { formatAddress, splitAddress } from '../../mail/address.ts'
 import { hashUnsubscribeToken } from '../suppressions/unsubscribe-link.ts'
 import type { AcceptedEmail } from './accepted-response.ts'
-import type { StampedCandidate } from './candidate.ts'
+import type { EmailSource, StampedCandidate } from './candidate.ts'
 import type { EmailRows } from './table.ts'
 
 /** What is decided outside the email itself. */
@@ -36,7 +36,7 @@ export function emailRows(candidate: StampedCandidate, accepted: AcceptedEmail, 
     })),
     events: accepted.recipients
       .filter(recipient => recipient.status === 'suppressed')
-      .map(recipient => suppressedEventRow(key, createdAt, recipient.email)),
+      .map(recipient => suppressedEventRow(key, createdAt, recipient.email, candidate.source)),
     outbox: accepted.recipients.flatMap(({ email, status }, position) =>
       status === 'suppressed'
         ? []
@@ -74,7 +74,12 @@ function unsubscribeLinkRow({ unsubscribeToken, sender, domain, emailId, recipie
 
 type EmailKey = Pick<DatabaseSchema['email_events'], 'organization_id' | 'email_id'>
 
-function suppressedEventRow(key: EmailKey, at: Instant, recipient: string): DatabaseSchema['email_events'] {
+function suppressedEventRow(
+  key: EmailKey,
+  at: Instant,
+  recipient: string,
+  source: EmailSource,
+): DatabaseSchema['email_events'] {
   return {
     id: newId('evt'),
     ...key,
@@ -82,7 +87,7 @@ function suppressedEventRow(key: EmailKey, at: Instant, recipient: string): Data
     type: 'suppressed',
     occurred_at: at,
     recorded_at: at,
-    source: 'api',
+    source,
     smtp_code: null,
     enhanced_code: null,
     detail: 'on the suppression list',
@@ -93,7 +98,7 @@ function suppressedEventRow(key: EmailKey, at: Instant, recipient: string): Data
 }
 
 function emailRow(
-  { emailId, sender, domain, email, createdAt, messageId }: StampedCandidate,
+  { emailId, sender, source, domain, email, createdAt, messageId }: StampedCandidate,
   { status }: AcceptedEmail,
   placement: EmailPlacement & { readonly expiresAt: Instant },
 ): EmailRows['email'] {
@@ -121,11 +126,11 @@ function emailRow(
     metadata: toJson(email.metadata),
     template: email.template?.slug ?? null,
     attachments: toJson(
-      attachments.map(({ id, filename, contentType, contentId, content }) => ({
+      attachments.map(({ id, filename, contentType, contentId, size }) => ({
         id,
         filename,
         content_type: contentType,
-        size: content.length,
+        size,
         content_id: contentId,
       })),
     ),
@@ -137,5 +142,6 @@ function emailRow(
     last_event_at: createdAt,
     error: null,
     unsubscribable: email.unsubscribe ? 1 : 0,
+    source,
   }
 }

@@ -4,20 +4,25 @@ import type { Address } from '../../mail/address.ts'
 import type { SendEmail } from '../emails/schema.ts'
 import { requireLinkable } from '../suppressions/unsubscribe-link.ts'
 import { readVariables, type TemplateVariables } from '../templates/content.ts'
-import { attachmentRefusals, type OutgoingAttachment, readAttachments, requireAttachmentLimits } from './attachments.ts'
+import {
+  type AttachmentDescription,
+  attachmentRefusals,
+  type OutgoingAttachment,
+  readAttachments,
+  requireAttachmentLimits,
+} from './attachments.ts'
 import { type HeaderField, readHeaders } from './headers.ts'
 import { invalidParameter } from './invalid-parameter.ts'
 import { maxRecipients, type RecipientLists, readAddress, readAddresses, readRecipients } from './recipients.ts'
 
-/** An email to be sent, as the request describes it, with every field checked. */
-export interface OutgoingEmail {
+/** What is recorded of an email to be sent, whoever composes its message. */
+export interface EmailDescription {
   readonly from: Address
   readonly recipients: RecipientLists
   readonly replyTo: readonly Address[]
   readonly subject: string
-  readonly text: string | null
-  readonly html: string | null
-  readonly attachments: readonly OutgoingAttachment[]
+  readonly attachments: readonly AttachmentDescription[]
+  /** Those that Mailroom does not set itself; In-Reply-To and References name its thread. */
   readonly headers: readonly HeaderField[]
   readonly tags: readonly { readonly name: string; readonly value: string }[]
   readonly metadata: Readonly<Record<string, string>>
@@ -26,6 +31,14 @@ export interface OutgoingEmail {
   readonly expiresInMs: number
   /** Does it carry a one-click unsubscribe link (RFC 8058)? */
   readonly unsubscribe: boolean
+  readonly template: { readonly slug: string } | null
+}
+
+/** An email to be composed and sent, as the request describes it, with every field checked. */
+export interface OutgoingEmail extends EmailDescription {
+  readonly text: string | null
+  readonly html: string | null
+  readonly attachments: readonly OutgoingAttachment[]
   /** Renders what the request itself does not give; see templates/fill-template.ts. */
   readonly template: { readonly slug: string; readonly variables: TemplateVariables } | null
 }
@@ -33,7 +46,8 @@ export interface OutgoingEmail {
 /** The largest text, or HTML, in bytes of UTF-8. */
 export const maxBodyBytes = 2 * 1024 * 1024
 const maxScheduleDays = 30
-const maxExpiryMs = 5 * dayMs
+/** For how long delivery is attempted unless the request says otherwise, in milliseconds. */
+export const defaultExpiryMs = 5 * dayMs
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
 const lineBreaking = /[\r\n\u0000]/
 
@@ -54,26 +68,43 @@ function readFields(fields: SendEmail, now: Instant): OutgoingEmail {
     html: readBody(fields.html, 'html'),
     attachments: readAttachments(fields.attachments),
     headers: readHeaders(fields.headers),
-    tags: readTags(fields.tags),
-    metadata: readMetadata(fields.metadata),
-    scheduledAt: readSchedule(fields.scheduled_at, now),
-    expiresInMs: fields.expires_in === undefined ? maxExpiryMs : fields.expires_in * 1000,
+    ...readHandling(fields, now),
+    expiresInMs: fields.expires_in === undefined ? defaultExpiryMs : fields.expires_in * 1000,
     unsubscribe: fields.unsubscribe ?? false,
     template: readTemplate(fields),
   }
 }
 
-/** The refusals of {@link requireWithinLimits}. */
-export const limitRefusals = ['too_many_recipients', 'no_content', ...attachmentRefusals] as const
+/** Reads how an email is to be handled: these fields say nothing of its message. @throws invalid_request that names the parameter at fault */
+export function readHandling(
+  fields: Pick<SendEmail, 'tags' | 'metadata' | 'scheduled_at'>,
+  now: Instant,
+): Pick<EmailDescription, 'tags' | 'metadata' | 'scheduledAt'> {
+  return {
+    tags: readTags(fields.tags),
+    metadata: readMetadata(fields.metadata),
+    scheduledAt: readSchedule(fields.scheduled_at, now),
+  }
+}
 
-/** @throws no_content, too_many_recipients, too_many_attachments, attachments_too_large. */
-export function requireWithinLimits({ recipients, attachments, subject, text, html }: OutgoingEmail): void {
+/** The refusals of {@link requireWithinLimits}. */
+export const limitRefusals = ['too_many_recipients', ...attachmentRefusals] as const
+
+/** @throws too_many_recipients, too_many_attachments, attachments_too_large. */
+export function requireWithinLimits({ recipients, attachments }: EmailDescription): void {
   if (recipients.namedCount > maxRecipients)
     throw refuse('too_many_recipients', {
       message: `${recipients.namedCount} recipients are more than the ${maxRecipients} that one email may have.`,
       param: 'to',
     })
   requireAttachmentLimits(attachments)
+}
+
+/** The refusals of {@link requireContent}. */
+export const contentRefusals = ['no_content'] as const
+
+/** @throws no_content */
+export function requireContent({ subject, text, html }: OutgoingEmail): void {
   if (subject === '') throw refuse('no_content', { message: 'subject: an email needs a subject.', param: 'subject' })
   if (text === null && html === null)
     throw refuse('no_content', { message: 'text: an email needs text or html.', param: 'text' })

@@ -4,7 +4,7 @@ import type { Db } from '../../base/database/database.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { refuse } from '../../base/refusal.ts'
 import type { PartHeader } from '../../mail/message.ts'
-import { partBytes } from '../../mail/part-bytes.ts'
+import { attachmentBytes, partBytes } from '../../mail/part-bytes.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { readStoredMessage } from '../../ports/blobs/read-message.ts'
 import { emailRefusals, requireEmail } from './emails.ts'
@@ -12,7 +12,7 @@ import { emailRefusals, requireEmail } from './emails.ts'
 /** The refusals of {@link downloadSentAttachment}. */
 export const downloadSentRefusals = [...emailRefusals, ...purgedRefusals] as const
 
-/** The bytes of an attachment as the request to send gave them. @throws Refusal `not_found`, `brand_restricted` */
+/** The bytes of an attachment as the request to send, or the message that was submitted, gave them. @throws Refusal `not_found`, `brand_restricted` */
 export async function downloadSentAttachment(
   { db, blobs }: { readonly db: Db; readonly blobs: Pick<BlobStore, 'read'> },
   tenant: Tenant,
@@ -30,7 +30,10 @@ export async function downloadSentAttachment(
   return {
     filename: attachment.filename,
     size: attachment.size,
-    bytes: partBytes(message, isPartOf(attachments, attachment)),
+    bytes:
+      email.source === 'smtp'
+        ? attachmentBytes(message, attachments.indexOf(attachment))
+        : partBytes(message, isPartOf(attachments, attachment)),
     contentType: 'application/octet-stream',
   }
 }

@@ -173,7 +173,7 @@ function toJsonTags({ tags }: EmailItemRow) {
 }
 
 /** The event that every email begins with. It says no more than the email itself, so it is not stored. */
-function firstEvent({ id, scheduled_at, created_at }: EmailDetailRow): EmailEventItemRow {
+function firstEvent({ id, scheduled_at, created_at, source }: EmailDetailRow): EmailEventItemRow {
   return {
     id: `evt_${id.slice(4)}`,
     email_id: id,
@@ -181,7 +181,7 @@ function firstEvent({ id, scheduled_at, created_at }: EmailDetailRow): EmailEven
     type: scheduled_at === null ? 'queued' : 'scheduled',
     occurred_at: created_at,
     recorded_at: created_at,
-    source: 'api',
+    source,
     smtp_code: null,
     enhanced_code: null,
     detail: null,

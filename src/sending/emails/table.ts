@@ -156,6 +156,7 @@ export async function selectEmail(db: Db, organizationId: Id<'org'>, id: string)
       'wire_message_id',
       'sent_at',
       'error',
+      'source',
     ])
     .where('id', '=', id as Id<'eml'>)
     .where('organization_id', '=', organizationId)

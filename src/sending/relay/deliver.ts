@@ -5,6 +5,7 @@ import type { Log } from '../../base/observability/log.ts'
 import { timed } from '../../base/observability/metrics.ts'
 import { traced } from '../../base/observability/tracing.ts'
 import type { FindSigningKeys, SigningKey } from '../../domains/dkim/keys.ts'
+import { hasField } from '../../mail/header.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Provider, SubmissionOutcome } from '../../ports/provider/port.ts'
 import type { ReturnPathSource } from '../reports/return-path.ts'
@@ -231,12 +232,12 @@ export class Deliverer {
   }
 
   /**
-   * Prepare: the stored message with its Date, which is when the email was accepted or scheduled for: the same at each
-   * attempt.
+   * Prepare: the stored message with its Date. One that its client did not give is when the email was accepted or scheduled
+   * for: the same at each attempt.
    */
   private async prepare({ organizationId, blobId, scheduledAt, createdAt }: ClaimedRecipient): Promise<Buffer> {
     const stored = await timed('out', 'read', () => this.deps.blobs.readWhole(organizationId, blobId))
-    return Buffer.concat([dateField(scheduledAt ?? createdAt), stored])
+    return hasField(stored, 'date') ? stored : Buffer.concat([dateField(scheduledAt ?? createdAt), stored])
   }
 
   /** Sign: puts one DKIM signature a key in front of the message. */

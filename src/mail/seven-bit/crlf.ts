@@ -50,3 +50,11 @@ function rewrite(bytes: Buffer, bare: number): Buffer {
   }
   return result
 }
+
+/** The bytes with every line end as CRLF. */
+export function withCrlf(bytes: Buffer): Buffer {
+  const normalizer = crlfNormalizer()
+  const lines = normalizer.write(bytes)
+  const end = normalizer.end()
+  return end.length === 0 ? lines : Buffer.concat([lines, end])
+}
