@@ -11,7 +11,18 @@ export interface JsonSchema {
 
 /** The JSON Schema of a TypeBox schema, without the keywords that only our validation uses. */
 export function jsonSchema(schema: TypeBoxSchema): JsonSchema {
-  const { noValidate: _, nullable: __, expected, anyOf, properties, items, patternProperties, ...rest } = schema
+  const {
+    noValidate: _,
+    nullable: __,
+    documented,
+    expected,
+    anyOf,
+    properties,
+    items,
+    patternProperties,
+    ...rest
+  } = schema
+  if (documented) return documentedSchema(documented as TypeBoxSchema, rest['description'])
   const description =
     expected === undefined || rest['description'] !== undefined ? {} : { description: sentence(expected) }
   const own: JsonSchema = { ...(JSON.parse(JSON.stringify(rest)) as JsonSchema), ...description }
@@ -22,6 +33,11 @@ export function jsonSchema(schema: TypeBoxSchema): JsonSchema {
     ...(items ? { items: jsonSchema(items) } : {}),
     ...(patternProperties ? { additionalProperties: recordValues(patternProperties) } : {}),
   }
+}
+
+/** A schema that is described by another than the one that validates. */
+function documentedSchema(documented: TypeBoxSchema, description: unknown): JsonSchema {
+  return { ...jsonSchema(documented), ...(description === undefined ? {} : { description }) }
 }
 
 function sentence(expected: string): string {

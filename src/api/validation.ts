@@ -11,6 +11,8 @@ export interface TypeBoxSchema {
   readonly default?: unknown
   /** Our own keyword: describes a valid value, for the error message of an invalid one. */
   readonly expected?: string
+  /** Our own keyword: the schema that the OpenAPI document has in place of this one. */
+  readonly documented?: TypeBoxSchema
   readonly [keyword: string]: unknown
 }
 

@@ -16,6 +16,7 @@ import { type InboxDeps, inboxRoutes } from '../inbox/routes.ts'
 import type { ProviderWebhook } from '../ports/provider/webhooks/webhook.ts'
 import type { SendDeps } from '../sending/accept/open-sending.ts'
 import { countUnsent } from '../sending/accept/table.ts'
+import { batchRoutes } from '../sending/batch/routes.ts'
 import { draftRoutes } from '../sending/drafts/routes.ts'
 import { emailRoutes } from '../sending/emails/routes.ts'
 import { providerRoutes } from '../sending/reports/routes.ts'
@@ -55,6 +56,7 @@ export function httpFeatures(deps: HttpFeatureDeps): readonly AnyElysia[] {
     mailboxRoutes(domains),
     mtaStsRoutes({ db, mx: hostname }),
     emailRoutes(sending),
+    batchRoutes(sending),
     suppressionRoutes({ db, clock }),
     unsubscribeRoutes({ db, clock }),
     providerRoutes({ db, clock, webhooks, log }),

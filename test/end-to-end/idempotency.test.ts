@@ -107,6 +107,25 @@ describe('a process killed', () => {
     expect(await countEmails('died before')).toBe(1)
   }, 60_000)
 
+  test.each(['before', 'after'] as const)(
+    '%s the commit of a batch has sent all of it or nothing: the retry sends the rest',
+    async when => {
+      const key = `died-${when}-batch`
+      const emails = Array.from({ length: 100 }, () => email(key))
+      const send = () => call('POST', '/v1/emails/batch', key, { emails })
+      const isCommitted = when === 'after'
+      expect(await dieAtCommit(when, key, send)).toBe(isCommitted ? 200 : null)
+      expect(await countEmails(key)).toBe(isCommitted ? 100 : 0)
+      if (!isCommitted) await letLeaseRunOut(key)
+      const retried = await send()
+      expect([retried.status, retried.headers.get('idempotent-replay')]).toEqual([200, isCommitted ? 'true' : null])
+      expect(retried.json.data).toHaveLength(100)
+      expect((await send()).text).toBe(retried.text)
+      expect(await countEmails(key)).toBe(100)
+    },
+    60_000,
+  )
+
   test('between the commit of a flag and its response has set it: the retry does not set it again', async () => {
     const id = await deliver()
     const star = () => call('POST', `/v1/inbox/${id}/star`, 'died-starring', { starred: true })

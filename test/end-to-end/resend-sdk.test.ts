@@ -135,5 +135,47 @@ test('differs from Resend as the documentation says', async () => {
     'not_found',
     undefined,
   ])
-  expect(await refusalOf(resend.batch.send([email]))).toEqual(['not_found', undefined])
+})
+
+test('sends a batch: all of it or nothing, or what is valid of it', async () => {
+  const misaddressed = { ...email, to: 'nobody' }
+  const { data } = await dataOf(resend.batch.send([email, { ...email, subject: 'Second of a batch' }]))
+  expect(data).toHaveLength(2)
+  const second = await dataOf(resend.emails.get(data[1].id))
+  expect(second.subject).toBe('Second of a batch')
+
+  const refused = await resend.batch.send([email, misaddressed])
+  expect(refused).toMatchObject({ data: null, error: { error: { code: 'invalid_request', param: '[1].to' } } })
+
+  const partly = await dataOf(resend.batch.send([misaddressed, email], { batchValidation: 'permissive' }))
+  expect(partly).toEqual({
+    data: [{ id: expect.stringMatching(/^eml_/) }],
+    errors: [{ index: 0, message: expect.stringContaining('nobody') }],
+  })
+
+  const once = () => dataOf(resend.batch.send([email, email], { idempotencyKey: 'batch-1042' }))
+  expect(await once()).toEqual(await once())
+})
+
+test('reads domains', async () => {
+  const { data } = await dataOf(resend.domains.list())
+  expect(data).toEqual([expect.objectContaining({ domain: 'demo.test', ready_to_send: true })])
+  expect(await dataOf(resend.domains.get(data[0].id))).toMatchObject({ id: data[0].id, domain: 'demo.test' })
+})
+
+test('takes its base URL from RESEND_BASE_URL', async () => {
+  const send = `const { Resend } = await import(process.env.SDK)
+    const { data, error } = await new Resend(process.env.MAILROOM_KEY).emails.send(${JSON.stringify(email)})
+    console.log(JSON.stringify({ status: data?.status, error }))`
+  const running = Bun.spawn([process.execPath, '-e', send], {
+    env: {
+      ...process.env,
+      SDK: import.meta.resolve('resend'),
+      MAILROOM_KEY: up.file.key,
+      RESEND_BASE_URL: `${up.file.http}/v1`,
+    },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  expect(JSON.parse(await new Response(running.stdout).text())).toEqual({ status: 'queued', error: null })
 })

@@ -33,7 +33,10 @@ export function encodeField(field: RawField): string {
 function textOf(field: RawField): string {
   const bytes = Buffer.from(field.line, 'latin1')
   if (isUtf8(bytes)) return unfold(field).value
-  return field.line.slice(field.line.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '').trim()
+  return field.line
+    .slice(field.line.indexOf(':') + 1)
+    .replace(/\r?\n(?=[ \t])/g, '')
+    .trim()
 }
 
 function encodeValue(key: string, text: string): string {
@@ -49,7 +52,8 @@ const addressToken = /"(?:[^"\\]|\\.)*"|<[^<>]*>|[^"<>,;:]+|[<>,;:"]/gu
 function encodeAddresses(text: string): string {
   return text.replace(addressToken, token => {
     if (/^[ -~\t]*$/.test(token)) return token
-    if (token.startsWith('"')) return libmime.encodeWord(token.slice(1, -1).replace(/\\(.)/gu, '$1'), 'Q', maxWordLength)
+    if (token.startsWith('"'))
+      return libmime.encodeWord(token.slice(1, -1).replace(/\\(.)/gu, '$1'), 'Q', maxWordLength)
     if (token.startsWith('<')) return `<${asciiAddress(token.slice(1, -1))}>`
     const [, before = '', words = '', after = ''] = /^(\s*)(.*?)(\s*)$/su.exec(token) ?? []
     const encoded = words.includes('@') ? asciiAddress(words) : libmime.encodeWord(words, 'Q', maxWordLength)

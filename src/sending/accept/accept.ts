@@ -1,6 +1,7 @@
 import { storeResponses } from '../../api/idempotency/store.ts'
 import type { Clock } from '../../base/clock.ts'
 import { batched } from '../../base/concurrency/batch.ts'
+import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import type { Refusal } from '../../base/refusal.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
@@ -23,17 +24,21 @@ export interface AcceptDeps {
   readonly provider: string
 }
 
-type AcceptResult =
+/** What became of a send. */
+export type AcceptResult =
   | { readonly kind: 'accepted'; readonly accepted: AcceptedEmail }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 const maxTries = 12
+/** Requests with transactions of their own, at once: they are long, and leave connections to all others. */
+const maxTogether = 2
 
 /** Accepts composed sends: those that come at the same time share a transaction. One for a process. */
 export class Acceptor {
   private readonly deps: AcceptDeps
   private readonly instants: UniqueInstants
   private readonly acceptBatched: (candidate: SendCandidate) => Promise<AcceptResult>
+  private readonly together = limitConcurrency(maxTogether)
 
   constructor(deps: AcceptDeps) {
     this.deps = deps
@@ -58,12 +63,40 @@ export class Acceptor {
     }
   }
 
+  /**
+   * The same for the sends of one request, which has a transaction of its own: it accepts all that pass the checks, in their
+   * order, or none of them.
+   * @param conclude called in the transaction with the result of each; what it throws rolls all of them back
+   */
+  acceptTogether(
+    candidates: readonly SendCandidate[],
+    conclude: (tx: Db, results: readonly AcceptResult[]) => Promise<void>,
+  ): Promise<readonly AcceptResult[]> {
+    const acceptIn = async (tx: Db, stamped: readonly StampedCandidate[]) => {
+      const results = stamped.length === 0 ? [] : await checkAndEnqueueIn(tx, this.deps, stamped, new Set())
+      await conclude(tx, results)
+      return results
+    }
+    return this.together(() =>
+      this.withUniqueInstants(candidates, stamped =>
+        inTransaction(this.deps.db, tx => acceptIn(tx, stamped), wereAccepted),
+      ),
+    )
+  }
+
+  private acceptBatch(candidates: readonly SendCandidate[]): Promise<readonly AcceptResult[]> {
+    return this.withUniqueInstants(candidates, stamped => acceptAll(this.deps, stamped))
+  }
+
   /** Tries again with other instants when another process gave one of the same. */
-  private async acceptBatch(candidates: readonly SendCandidate[]): Promise<readonly AcceptResult[]> {
+  private async withUniqueInstants<Result>(
+    candidates: readonly SendCandidate[],
+    accept: (stamped: readonly StampedCandidate[]) => Promise<Result>,
+  ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       const stamped = candidates.map(candidate => ({ ...candidate, createdAt: this.instants.next() }))
       try {
-        return await acceptAll(this.deps, stamped)
+        return await accept(stamped)
       } catch (error) {
         if (attempt === maxTries || !isDuplicate(error, 'emails_created')) throw error
         this.instants.leap(attempt)

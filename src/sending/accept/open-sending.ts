@@ -24,7 +24,7 @@ export interface SendingOptions extends StoredContentDeps {
 /** What sending depends on. One for a process: sends at the same time share their look-ups and commits. */
 export interface SendDeps extends SendingOptions {
   readonly findDomain: FindDomain
-  readonly acceptor: Pick<Acceptor, 'checkAndEnqueue'>
+  readonly acceptor: Pick<Acceptor, 'checkAndEnqueue' | 'acceptTogether'>
   /** Its worker starts with the first template; whoever opened the sending closes it. */
   readonly renderer: TemplateRenderer
 }

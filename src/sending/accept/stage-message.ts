@@ -3,12 +3,20 @@ import type { Id } from '../../base/ids.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { SendCandidate, StagedMessage } from './candidate.ts'
 
-/** Larger messages are stored before the transaction that accepts them, so that it stays short. */
-const maxNewBytes = 128 * 1024
+/** Larger messages are stored before the transaction that accepts them, so that it stays short. In bytes. */
+export const maxUnstagedBytes = 128 * 1024
 
-/** Stores a large message ahead of its acceptance; a small one stays in memory until then. */
-export async function stageMessage(bytes: Buffer, organizationId: Id<'org'>, blobs: BlobStore): Promise<StagedMessage> {
-  if (bytes.length <= maxNewBytes) return { kind: 'new', bytes }
+/**
+ * Stores a large message ahead of its acceptance; a small one stays in memory until then.
+ * @param maxUnstaged how large a message in memory may be, in bytes
+ */
+export async function stageMessage(
+  bytes: Buffer,
+  organizationId: Id<'org'>,
+  blobs: BlobStore,
+  maxUnstaged: number,
+): Promise<StagedMessage> {
+  if (bytes.length <= maxUnstaged) return { kind: 'new', bytes }
   const { id } = await blobs.store(organizationId, { kind: 'memory', bytes, size: bytes.length })
   return { kind: 'stored', blobId: id }
 }

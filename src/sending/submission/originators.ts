@@ -23,8 +23,7 @@ export function readOriginator(headers: readonly HeaderField[]): Address {
       param: 'from',
     })
   const from = readMailbox(field)
-  for (const name of otherOriginators)
-    for (const value of valuesOf(headers, name)) requireSameDomain(name, value, from)
+  for (const name of otherOriginators) for (const value of valuesOf(headers, name)) requireSameDomain(name, value, from)
   return { address: from.address, name: withoutControls(libmime.decodeWords(from.name)) }
 }
 

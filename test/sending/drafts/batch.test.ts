@@ -35,6 +35,7 @@ test('sends a draft once when all who send it are accepted in one transaction', 
         waiting++
         return acceptor.checkAndEnqueue(candidate)
       },
+      acceptTogether: (candidates, conclude) => acceptor.acceptTogether(candidates, conclude),
     },
   }
   const sends: Promise<unknown>[] = []

@@ -544,6 +544,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/emails/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send several emails
+         * @description Each email has the fields of `POST /v1/emails`, and is accepted or refused by itself; 200 says nothing of either. What is accepted is committed together, so that one `Idempotency-Key` holds for all.
+         *
+         *     A list of emails alone is taken too, as Resend's SDKs send it: all of them are accepted or none, unless the header `x-batch-validation` is `permissive`.
+         *
+         *     Needs the scope `email:send`.
+         */
+        post: operations["sendBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/suppressions": {
         parameters: {
             query?: never;
@@ -1606,6 +1630,55 @@ export interface components {
             purged_at: string | null;
             /** Format: date-time */
             attachments_purged_at: string | null;
+        };
+        SendBatch: {
+            emails: components["schemas"]["SendEmail"][];
+            /**
+             * @description What a refused email means for those behind it: `continue` (the default) tries them, `stop` leaves them out.
+             * @enum {string}
+             */
+            on_error?: "continue" | "stop";
+        };
+        BatchEmailAccepted: {
+            /** @description The position in the request, from 0. */
+            index: number;
+            /** @constant */
+            status: "accepted";
+            email: components["schemas"]["SendAccepted"];
+        };
+        BatchEmailError: {
+            /** @description For programs. */
+            code: string;
+            /** @description For people; names the invalid value. */
+            message: string;
+            /** @description What has to change before the email can be accepted. */
+            requirement: string;
+            reason?: string;
+            resolution?: string;
+            retryable: boolean;
+            /** @description The invalid parameter, such as `emails[2].to[0]`. */
+            param?: string;
+        };
+        BatchEmailRefused: {
+            /** @description The position in the request, from 0. */
+            index: number;
+            /** @constant */
+            status: "refused";
+            error: components["schemas"]["BatchEmailError"];
+        };
+        SendBatchResult: {
+            data: (components["schemas"]["BatchEmailAccepted"] | components["schemas"]["BatchEmailRefused"])[];
+        };
+        SendListResult: {
+            data: {
+                id: string;
+            }[];
+            /** @description The refused emails; with `x-batch-validation: permissive`. */
+            errors?: {
+                /** @description The position in the request, from 0. */
+                index: number;
+                message: string;
+            }[];
         };
         Suppression: {
             /** @description The address, in lower case. */
@@ -2821,6 +2894,33 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": unknown;
+                };
+            };
+        };
+    };
+    sendBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description For 24 hours the same request with the same key is processed once and gets the same response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendBatch"] | components["schemas"]["SendEmail"][];
+            };
+        };
+        responses: {
+            /** @description Send several emails. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendBatchResult"] | components["schemas"]["SendListResult"];
                 };
             };
         };

@@ -96,10 +96,10 @@ const queryDescriptions: Readonly<Record<string, string>> = {
 
 /** The schema of a parameter, with its description beside it; a description in the schema wins over `fallback`. */
 function describeParameter(typeBox: TypeBoxSchema, fallback: string | undefined, components: ComponentRegistry) {
-  const { documented, description = fallback, ...schema } = jsonSchema(typeBox)
+  const { description = fallback, ...schema } = jsonSchema(typeBox)
   return {
     ...(description === undefined ? {} : { description }),
-    schema: components.nameSchema((documented as JsonSchema | undefined) ?? schema),
+    schema: components.nameSchema(schema),
   }
 }
 
@@ -108,7 +108,8 @@ function bodyOf({ method, body }: OperationSpec, components: ComponentRegistry, 
   const schema = withoutUnknownProperties(jsonSchema(body))
   return {
     requestBody: {
-      required: method === 'PATCH' || (schema.required ?? []).length > 0,
+      // Where it has one of several forms, each of them requires something.
+      required: method === 'PATCH' || (schema.required ?? []).length > 0 || schema['anyOf'] !== undefined,
       content: {
         'application/json': {
           schema: components.nameSchema(method === 'PATCH' ? { ...schema, minProperties: 1 } : schema),

@@ -42,12 +42,16 @@ describe.each(operations.map(operation => [operation.id, operation] as const))('
 
   test('shows nothing of this brand to a key of another one', async () => {
     const response = await fixture.send(request(), { key: fixture.keys.otherBrand })
-    if (typeof row.otherBrand === 'object')
+    if (typeof row.otherBrand === 'object' && 'code' in row.otherBrand)
       return expect(outcome(response)).toEqual(refusal(403, row.otherBrand.code, row.otherBrand.param))
     expect(response.status).toBe(row.status)
     if (row.otherBrand === 'its requests') {
       const brands = JSON.parse(response.text).data.map((row: { brand_id: string }) => row.brand_id)
       return expect(new Set(brands)).toEqual(new Set([fixture.otherBrand]))
+    }
+    if (typeof row.otherBrand === 'object') {
+      const codes = JSON.parse(response.text).data.map((entry: { error?: { code: string } }) => entry.error?.code)
+      return expect(new Set(codes)).toEqual(new Set([row.otherBrand.everyEntry]))
     }
     const { domainName, suppressed, template, ...ids } = fixture.own
     const shown = JSON.parse(response.text)

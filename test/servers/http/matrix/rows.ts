@@ -10,8 +10,15 @@ export interface MatrixRow {
   readonly refers?: Readonly<Record<string, ResourceKind>>
   /** The status of the response. */
   readonly status: number
-  /** What a key restricted to another brand gets: nothing of this brand (of the request log, its own requests), or a refusal. */
-  readonly otherBrand: 'nothing' | 'its requests' | { readonly code: string; readonly param?: string }
+  /**
+   * What a key restricted to another brand gets: nothing of this brand (of the request log, its own requests), a refusal of
+   * every entry of the response, or a refusal.
+   */
+  readonly otherBrand:
+    | 'nothing'
+    | 'its requests'
+    | { readonly everyEntry: string }
+    | { readonly code: string; readonly param?: string }
 }
 
 const refused = { code: 'brand_restricted' } as const
@@ -74,6 +81,13 @@ export const rows: Readonly<Record<string, MatrixRow>> = {
     body: own => ({ from: `hello@${own.domainName}`, to: 'you@friend.test', subject: 'Hello', text: 'Hello' }),
     status: 202,
     otherBrand: { code: 'from_not_allowed', param: 'from' },
+  },
+  sendBatch: {
+    body: own => ({
+      emails: [{ from: `hello@${own.domainName}`, to: 'you@friend.test', subject: 'Hello', text: 'Hello' }],
+    }),
+    status: 200,
+    otherBrand: { everyEntry: 'from_not_allowed' },
   },
   listEmails: { status: 200, otherBrand: 'nothing' },
   getEmail: { path: { id: 'email' }, status: 200, otherBrand: refused },
