@@ -8,14 +8,14 @@ import { childEnvironment, startUp, temporaryFolder, type UpProcess } from './ha
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
 const readme = read('README.md')
-const folders = ['.', 'docs', 'docker', 'systemd']
+const folders = ['.', 'docs', 'docker', 'systemd', 'client']
 const documents = folders.flatMap(folder =>
   [...new Bun.Glob('*.md').scanSync(join(projectRoot, folder))].map(file => join(folder, file)).sort(),
 )
 
 test('the documents are found', () => {
   expect(documents).toEqual(
-    expect.arrayContaining(['README.md', 'docs/api.md', 'docker/README.md', 'systemd/README.md']),
+    expect.arrayContaining(['README.md', 'docs/api.md', 'docker/README.md', 'systemd/README.md', 'client/README.md']),
   )
 })
 
@@ -58,7 +58,7 @@ test.each(documents)('the links of %s lead somewhere', document => {
 })
 
 test.each(documents)('the files and folders that %s names exist', document => {
-  const named = [...read(document).matchAll(/`((?:src|test|docs|docker|systemd)\/[\w./-]+)`/g)].map(
+  const named = [...read(document).matchAll(/`((?:src|test|docs|docker|systemd|client)\/[\w./-]+)`/g)].map(
     ([, path = '']) => path,
   )
   for (const path of named.filter(path => path !== 'docker/mailroom.env'))
@@ -123,6 +123,9 @@ test('the commands of the README, and the first calls of docs/api.md, work as th
     expect(await runProgram('py', firstCallsInPython, running, folder.path)).toContain('you@friend.test Hello\n')
     const refused = firstCallsInPython.replaceAll('hello@demo.test', 'hello@other.test')
     await expect(runProgram('py', refused, running, folder.path)).rejects.toThrow('domain_not_verified: ')
+    const [batch = ''] = blocksOf(api, 'bash', 'Batches')
+    const entries: readonly { status: string }[] = JSON.parse(await run(`${variables}\n${batch}`)).data
+    expect(entries.map(({ status }) => status)).toEqual(['accepted', 'refused'])
     const [withResend = ''] = blocksOf(api, 'ts', 'Coming from Resend')
     const printing = `${withResend}\nconsole.log(JSON.stringify({ data, error }))`
     expect(JSON.parse(await runProgram('ts', printing, running, folder.path))).toMatchObject({
@@ -152,6 +155,7 @@ async function runProgram(language: 'ts' | 'py', program: string, up: UpProcess,
     .replaceAll('http://127.0.0.1:8080', up.file.http)
     .replaceAll('order-1042', order)
     .replace("from 'resend'", `from '${import.meta.resolve('resend')}'`)
+    .replace("from '@mailroom/client'", `from '${join(projectRoot, 'client/src/index.ts')}'`)
   const settings = { MAILROOM_KEY: up.file.key }
   if (language === 'py') return await outputOf(['python3', '-c', here], settings)
   const path = join(folder, 'program.ts')

@@ -94,6 +94,22 @@ test('no file imports from a layer below its own', () => {
   expect(wrongImports(source)).toEqual([])
 })
 
+test('the client imports only its own files, and nothing of it is imported', () => {
+  const root = join(import.meta.dir, '..')
+  const files = [...new Bun.Glob('client/src/**/*.ts').scanSync(root)]
+  expect(files.length).toBeGreaterThan(10)
+  const imported = files.flatMap(file =>
+    Array.from(readFileSync(join(root, file), 'utf8').matchAll(/\bfrom '([^']+)'/g), ([, path = '']) =>
+      join(dirname(file), path),
+    ),
+  )
+  expect(imported.filter(path => !files.includes(path))).toEqual([])
+  const others = [...source.keys()].filter(file =>
+    /from '[./]+\/client\/src/.test(readFileSync(join(root, 'src', file), 'utf8')),
+  )
+  expect(others).toEqual([])
+})
+
 test('no file imports itself through others', () => {
   expect(findCycle(source)).toEqual([])
 })

@@ -3,7 +3,7 @@ import { plugin } from 'bun'
 import { projectRoot } from './cli.ts'
 import { dashboardDocument, openApiDocument } from './openapi-document.ts'
 
-/** A generated file of the page, and what has to be in it. */
+/** A generated file, and what has to be in it. */
 export interface GeneratedFile {
   /** Its absolute path. */
   readonly file: string
@@ -12,10 +12,13 @@ export interface GeneratedFile {
 
 const folder = join(projectRoot, 'src/dashboard/api/generated')
 
-/** The types of the HTTP API as the page knows them, made from the OpenAPI document. */
+/** The types of the HTTP API as the page and the client know them, made from the OpenAPI document. */
 export async function dashboardTypes(): Promise<readonly GeneratedFile[]> {
+  const v1 = await typesOf(openApiDocument())
   return [
-    { file: join(folder, 'v1.ts'), text: await typesOf(openApiDocument()) },
+    { file: join(folder, 'v1.ts'), text: v1 },
+    // A package of its own, which imports nothing from here.
+    { file: join(projectRoot, 'client/src/generated/api.ts'), text: v1 },
     { file: join(folder, 'app.ts'), text: await typesOf(dashboardDocument()) },
   ]
 }
@@ -52,7 +55,7 @@ interface Document {
   readonly components: { responses?: unknown; headers?: unknown; examples?: unknown }
 }
 
-/** All errors have one shape, which the page's client throws; they, examples and headers would be most of the file. */
+/** All errors have one shape, which the clients throw; they, examples and headers would be most of the file. */
 function withoutErrors<Any extends Document>(document: Any): Any {
   for (const { responses = {}, requestBody } of Object.values(document.paths).flatMap(path => Object.values(path))) {
     for (const status of Object.keys(responses)) if (!status.startsWith('2')) delete responses[status]

@@ -1,4 +1,4 @@
 import { dashboardTypes } from './dashboard-types.ts'
 
-/** Writes the types of the page's two APIs: `bun run dashboard:types`. */
+/** Writes the types of the page's two APIs, and the client's: `bun run dashboard:types`. */
 for (const { file, text } of await dashboardTypes()) await Bun.write(file, await text)
