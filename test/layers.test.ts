@@ -13,6 +13,7 @@ const layers = [
   'ports',
   'api',
   'accounts',
+  'events',
   'domains',
   'sending',
   'inbox',

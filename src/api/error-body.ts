@@ -10,12 +10,14 @@ export interface ErrorBody {
     readonly resolution?: string
     readonly retryable: boolean
     readonly param?: string
+    /** The cursor to go on from, where one has expired. */
+    readonly oldest_after?: string
   }
 }
 
 /** The error body of a refusal. Its cause is for the log and never shown. */
 export function errorBody(refusal: Refusal): ErrorBody {
-  const { reason, resolution, param } = refusal.detail
+  const { reason, resolution, param, oldestAfter } = refusal.detail
   return {
     error: {
       code: refusal.code,
@@ -25,6 +27,7 @@ export function errorBody(refusal: Refusal): ErrorBody {
       ...(resolution === undefined ? {} : { resolution }),
       retryable: refusal.retryable,
       ...(param === undefined ? {} : { param }),
+      ...(oldestAfter === undefined ? {} : { oldest_after: oldestAfter }),
     },
   }
 }

@@ -29,15 +29,15 @@ export function encodeCursor(...parts: readonly string[]): string {
 /** The refusals of {@link decodeCursor}. */
 export const cursorRefusals = ['invalid_cursor'] as const
 
-/** The `count` strings that a cursor is made of. @throws Refusal `invalid_cursor` */
-export function decodeCursor(cursor: string, count: number): readonly string[] {
+/** The `count` strings that a cursor is made of; `param` carries it. @throws Refusal `invalid_cursor` */
+export function decodeCursor(cursor: string, count: number, param: CursorParam = 'cursor'): readonly string[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (Array.isArray(parts) && parts.length === count && parts.every(part => typeof part === 'string')) return parts
   } catch {
     // Not made by encodeCursor.
   }
-  throw invalidCursor(cursor)
+  throw invalidCursor(cursor, param)
 }
 
 /**
@@ -55,6 +55,7 @@ export function readIdCursor<Prefix extends IdPrefix>(prefix: Prefix, cursor: st
 const cursorSources = {
   cursor: 'next_cursor',
   before: 'next_before',
+  after: 'next_after',
   cursor_at: 'next_cursor.received_at',
   cursor_id: 'next_cursor.id',
 } as const

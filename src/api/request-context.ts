@@ -7,6 +7,11 @@ export interface RequestContext {
   /** Shown in X-Request-Id and in the request log. */
   readonly requestId: Id<'req'>
   readonly caller: Caller
+  /**
+   * The caller as they are now, for a request that lasts: their key, session and permissions are looked up again.
+   * @throws Refusal where they would no longer be admitted
+   */
+  currentCaller(): Promise<Caller>
   /** Reserves memory for more bytes of the body. @throws Refusal `unavailable` when too many bytes are in flight */
   reserveMemory(bytes: number): void
   /**

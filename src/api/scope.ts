@@ -1,4 +1,4 @@
-const kinds = ['brands', 'domains', 'inbox', 'suppressions', 'templates', 'drafts', 'members'] as const
+const kinds = ['brands', 'domains', 'inbox', 'suppressions', 'templates', 'drafts', 'webhooks', 'members'] as const
 
 /** A permission of an API key. */
 export type Scope = 'email:send' | 'email:read' | `${(typeof kinds)[number]}:${'read' | 'write'}`

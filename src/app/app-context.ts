@@ -4,6 +4,7 @@ import type { Db } from '../base/database/database.ts'
 import type { DiskSpaceMonitor } from '../base/disk-space.ts'
 import type { Log } from '../base/observability/log.ts'
 import type { Secrets } from '../base/secrets/secrets.ts'
+import type { SequenceWatch } from '../events/sequence-watch.ts'
 import type { LatestResults } from '../health/doctor/results/latest-results.ts'
 import type { OpenBreaker } from '../health/processes/processes.ts'
 import type { Provider } from '../ports/provider/port.ts'
@@ -32,6 +33,8 @@ export interface AppContext {
   readonly provider: Provider
   /** The addresses to which bounces of our emails come. */
   readonly bounces: BounceAddresses
+  /** Tells when there are new events. */
+  readonly sequenceWatch: SequenceWatch
   /** Whether the disks have enough free space to accept mail. */
   readonly diskSpace: DiskSpaceMonitor
   /** What the relay of this process says of its provider; a process without the role relay has no open breaker. */

@@ -3,6 +3,8 @@ import { cachedMysqlDataDir } from '../base/database/mysql-data-dir.ts'
 import { openDiskSpaceMonitor } from '../base/disk-space.ts'
 import type { Log } from '../base/observability/log.ts'
 import type { Secrets } from '../base/secrets/secrets.ts'
+import { watchSequence } from '../events/sequence-watch.ts'
+import { startSequencer } from '../events/sequencer.ts'
 import { newLatestResults } from '../health/doctor/results/latest-results.ts'
 import { canonicalDomain } from '../mail/address.ts'
 import { storeReports } from '../ports/provider/simulator/deliver-reports.ts'
@@ -45,6 +47,7 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
     context.onStop(() => metrics.close())
     const certificates = openCertificates(context)
     startJobs(jobs.everyProcess, context)
+    runSequencer(context)
     const isRole = (role: Role) => config.roles.includes(role)
     const wakeRelay = isRole('relay') ? startRelayRole(context) : () => undefined
     const { http, https } = isRole('http')
@@ -56,6 +59,12 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
     await shutdown.run()
     throw error
   }
+}
+
+/** It goes on until all that may write events has ended. */
+function runSequencer({ db, log, sequenceWatch, onStop }: AppContext): void {
+  const sequencer = startSequencer({ db, log, onNumbered: sequenceWatch.poll })
+  onStop(() => sequencer.stop())
 }
 
 /** Imported only where it is configured, since OpenTelemetry is large. */
@@ -77,6 +86,8 @@ function createContext({ config, log, adapters, secrets, pools, onDrain, onStop 
   const provider = withSimulator(configuredProvider, { clock, log, storeReports: storeReports({ db, clock }) })
   onStop(() => provider.close())
   const mysqlDataDir = cachedMysqlDataDir(db, config.databaseUrl)
+  const sequenceWatch = watchSequence({ db, log })
+  onStop(() => sequenceWatch.close())
   return {
     config,
     log,
@@ -92,6 +103,7 @@ function createContext({ config, log, adapters, secrets, pools, onDrain, onStop 
       returnPaths: newReturnPaths(secrets),
       hostname: canonicalDomain(config.hostname) ?? config.hostname,
     },
+    sequenceWatch,
     diskSpace: openDiskSpaceMonitor({
       folders: async () => [config.varFolder, (await mysqlDataDir()) ?? config.varFolder],
       minFreeBytes: config.leastFreeBytes,

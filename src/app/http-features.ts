@@ -10,6 +10,8 @@ import { dnsRoutes } from '../domains/dns/routes.ts'
 import { mailboxRoutes } from '../domains/mailboxes/routes.ts'
 import { mtaStsRoutes } from '../domains/mta-sts/routes.ts'
 import { domainRoutes } from '../domains/routes.ts'
+import type { EventFeed } from '../events/feed.ts'
+import { eventRoutes } from '../events/routes.ts'
 import { receivedMessages } from '../inbox/reply/received-messages.ts'
 import { replyRoutes } from '../inbox/reply/routes.ts'
 import { type InboxDeps, inboxRoutes } from '../inbox/routes.ts'
@@ -30,6 +32,7 @@ export interface HttpFeatureDeps {
   readonly sending: SendDeps
   readonly inbox: InboxDeps
   readonly requestLog: RequestLog
+  readonly eventFeed: EventFeed
   readonly webhooks: readonly ProviderWebhook[]
   readonly log: Log
   /** Where links lead, without a final slash. */
@@ -40,7 +43,7 @@ export interface HttpFeatureDeps {
 
 /** The routes of all features, an Elysia instance for each; the OpenAPI document is generated from them. */
 export function httpFeatures(deps: HttpFeatureDeps): readonly AnyElysia[] {
-  const { domains, sending, inbox, requestLog, publicUrl, hostname, webhooks, log } = deps
+  const { domains, sending, inbox, requestLog, eventFeed, publicUrl, hostname, webhooks, log } = deps
   const { db, clock } = domains
   const unsent: DomainBlockers = async (tx, domainId) => {
     const count = await countUnsent(tx, domainId)
@@ -65,5 +68,6 @@ export function httpFeatures(deps: HttpFeatureDeps): readonly AnyElysia[] {
     templateRoutes({ db, clock, renderer: sending.renderer }),
     draftRoutes(sending, receivedMessages(inbox)),
     requestRoutes({ db, requestLog }),
+    eventRoutes(eventFeed),
   ]
 }

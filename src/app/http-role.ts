@@ -4,6 +4,7 @@ import { openOperatorTasks } from '../accounts/tasks/tasks.ts'
 import { hourMs } from '../base/clock.ts'
 import { publicAddress } from '../base/config/public-address.ts'
 import type { DomainDeps } from '../domains/deps.ts'
+import { openEventFeed } from '../events/feed.ts'
 import { createReadiness } from '../health/readiness/checks.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
@@ -51,6 +52,8 @@ export function startHttpRole(
   onStop(() => sessionAuthenticator.close())
   const live = openLive({ db: context.db, clock, log })
   onDrain(() => live.close())
+  const eventFeed = openEventFeed({ db, watch: context.sequenceWatch })
+  onDrain(async () => eventFeed.close())
   const texts = openTextWorker()
   onStop(() => texts.close())
   const readiness = createReadiness({ ...context, dnsProvider, certificates })
@@ -75,6 +78,7 @@ export function startHttpRole(
       sending,
       inbox: { db, blobs, texts, hostname: config.hostname },
       requestLog,
+      eventFeed,
       webhooks: providerWebhooks(config),
       log,
       publicUrl,

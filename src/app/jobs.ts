@@ -6,6 +6,8 @@ import { type JobRound, startJob } from '../base/concurrency/background-job.ts'
 import type { Db } from '../base/database/database.ts'
 import type { DomainDeps } from '../domains/deps.ts'
 import { recheckRound } from '../domains/recheck/recheck.ts'
+import { watchPollMs } from '../events/sequence-watch.ts'
+import { sequencerPollMs } from '../events/sequencer.ts'
 import { heartbeatIntervalMs, openHeartbeat } from '../health/processes/processes.ts'
 import { updateReadinessMetrics } from '../health/readiness/metrics.ts'
 import type { Readiness } from '../health/readiness/readiness.ts'
@@ -86,6 +88,18 @@ const everyProcess: readonly Job<AppContext>[] = [
     intervalMs: certificateFilesIntervalMs,
     does: 'reloads the certificate in MAILROOM_TLS_CERT and MAILROOM_TLS_KEY when it changes',
     startedBy: 'fileCertificates',
+  },
+  {
+    name: 'event-sequence',
+    intervalMs: sequencerPollMs,
+    does: 'numbers the events that were committed, so that readers see them',
+    startedBy: 'startSequencer',
+  },
+  {
+    name: 'event-watch',
+    intervalMs: watchPollMs,
+    does: 'tells those who wait for events that there are new ones',
+    startedBy: 'watchSequence',
   },
 ]
 

@@ -3,6 +3,7 @@ const catalogue = {
   invalid_request: { status: 400, requirement: 'fix_request' },
   invalid_json: { status: 400, requirement: 'fix_request' },
   invalid_cursor: { status: 400, requirement: 'fix_request' },
+  cursor_expired: { status: 400, requirement: 'use_oldest_after' },
   brand_required: { status: 400, requirement: 'fix_request' },
   idempotency_key_invalid: { status: 400, requirement: 'fix_idempotency_key' },
   idempotency_key_reused: { status: 400, requirement: 'use_new_idempotency_key' },
@@ -96,6 +97,8 @@ export interface RefusalDetail {
   readonly param?: string
   readonly reason?: string
   readonly resolution?: string
+  /** The cursor to go on from, where one has expired. */
+  readonly oldestAfter?: string
   /** The status, where the operation gives this code with another one than the catalogue's. */
   readonly status?: 422
   /** Counts towards the limit of failed authentications of the client's address. */

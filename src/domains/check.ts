@@ -4,6 +4,7 @@ import { ProviderError, type ProviderIdentities } from '../ports/provider/port.t
 import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
 import { type DomainRecordRow, selectRecords, toExpectedRecord, updateRecordCheck } from './dns/table.ts'
+import { appendDomainEvent } from './domain-event.ts'
 import { isEnrolled, isProviderKey } from './enrolment.ts'
 import { type DomainRow, lockDomain, updateDomain } from './table.ts'
 
@@ -88,7 +89,15 @@ export async function applyCheckResults(
       ...(isIgnored ? { misses: before.misses + 1 } : after),
       ...(checked.length > 0 && { last_checked_at: at }),
     })
+    const event = isIgnored ? undefined : statusEvent(before.status, after.status)
+    if (event) await appendDomainEvent({ db, instance: deps.instance }, event, before, at)
   })
+}
+
+/** What programs are told of a change of the status. */
+function statusEvent(before: DomainRow['status'], after: DomainRow['status']) {
+  if (after === before || after === 'pending') return undefined
+  return `domain.${after}` as const
 }
 
 /** Scheduled checks that must miss a verified record, in a row, before it counts as lost: servers may disagree for a while. */

@@ -6,6 +6,7 @@ import type { DomainDeps } from './deps.ts'
 import { checkRecord, type RecordCheck } from './dns/check-record.ts'
 import { mxRecord, receivingIdentityRecord } from './dns/records.ts'
 import { deleteRecords, selectRecords, toExpectedRecord, updateRecordCheck, upsertRecord } from './dns/table.ts'
+import { appendDomainEvent } from './domain-event.ts'
 import { loadReceivingView } from './domain-view.ts'
 import { domainRefusals, loadDomain } from './load-domain.ts'
 import { countMailboxes } from './mailboxes/table.ts'
@@ -165,6 +166,7 @@ export async function checkClaim(
     if (!locked) return
     const isIdentityShown = isCoveredByParent || identity?.check.status === 'verified'
     for (const { record, check } of checked) await updateRecordCheck(db, record.id, check, at)
+    const wasLive = isLive(await selectClaim(db, domain.domain))
     await updateClaim(db, domain.id, {
       checked_at: at,
       identity_error:
@@ -172,7 +174,14 @@ export async function checkClaim(
       ...(isIdentityShown && locked.ownership_verified === 1 && { identity_verified: 1 }),
       ...(mx && mxAfterCheck(claim, mx.check, trigger)),
     })
+    if (!wasLive && isLive(await selectClaim(db, domain.domain)))
+      await appendDomainEvent({ db, instance: deps.instance }, 'domain.receiving_live', locked, at)
   })
+}
+
+/** Does mail for the domain come here? */
+function isLive(claim: ReceivingClaimRow | undefined): boolean {
+  return claim?.identity_verified === 1 && claim.mx_verified === 1
 }
 
 /** As with sending, a scheduled check that misses a verified record does not count as a loss yet. */

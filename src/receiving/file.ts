@@ -3,6 +3,9 @@ import { dayMs, plusMs } from '../base/clock.ts'
 import { batched } from '../base/concurrency/batch.ts'
 import { type Db, inTransaction, isDatabaseUnavailable } from '../base/database/database.ts'
 import { type Id, newId } from '../base/ids.ts'
+import { appendEvents, type NewEvent } from '../events/append-events.ts'
+import { type EventMessageRow, messageEvent } from '../inbox/messages/message-event.ts'
+import type { ReplyText } from '../inbox/messages/reply-text.ts'
 import type { BlobStore } from '../ports/blobs/port.ts'
 import type { DeliveryEvent } from '../sending/events/delivery-event.ts'
 import { recordEvents } from '../sending/events/events.ts'
@@ -174,17 +177,24 @@ async function insertDeliveries(db: Db, blobs: BlobStore, deliveries: readonly M
       emailId: null,
     })),
   )
-  await insertMessages(
-    db,
-    deliveries.map((delivery, i) =>
-      messageRow(delivery, {
-        ...(threads[i] ?? { threadId: delivery.id, inReplyToEmailId: null }),
-        blobId: blobIds(delivery),
-      }),
-    ),
+  const rows = deliveries.map((delivery, i) =>
+    messageRow(delivery, {
+      ...(threads[i] ?? { threadId: delivery.id, inReplyToEmailId: null }),
+      blobId: blobIds(delivery),
+    }),
   )
+  await insertMessages(db, rows)
   await insertAttachments(db, deliveries.flatMap(attachmentRows))
+  await appendEvents(
+    db,
+    rows.map((row, i) => filedEvent(row, deliveries[i]?.item.summary.reply)),
+  )
   await recordReplies(db, deliveries, threads)
+}
+
+/** That a message came, or was put into quarantine. */
+function filedEvent(row: EventMessageRow, reply: ReplyText | null | undefined): NewEvent {
+  return messageEvent(row.folder === 'quarantine' ? 'message.quarantined' : 'message.received', row, reply)
 }
 
 /** Finds the blob of each delivery; small bytes are stored here, once for each organization. */

@@ -1,6 +1,7 @@
 import { type Instant, plusMs } from '../base/clock.ts'
 import { type Folder, type ScanStatus, toJson } from '../base/database/schema.ts'
 import { type Id, newId } from '../base/ids.ts'
+import type { EventMessageRow } from '../inbox/messages/message-event.ts'
 import type { Address } from '../mail/address.ts'
 import { truncate } from '../mail/text.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
@@ -49,7 +50,7 @@ const expiringFolders: ReadonlySet<Folder> = new Set(['spam', 'trash', 'quaranti
 export function messageRow(
   { item, recipient, id }: MailboxDelivery,
   stored: JoinedThread & { readonly blobId: Id<'blb'> },
-): NewMessage {
+): NewMessage & EventMessageRow {
   const { mail, verdicts, scan, summary, decision } = item
   const [from] = summary.from
   return {

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
+import { type ReplyText, shortReplyTextOf } from '../inbox/messages/reply-text.ts'
 import { bodyStart, type HeaderField, readFields, unfold } from '../mail/header.ts'
 import { type MessageSummary, readHeaderSummary, readMessageSummary } from '../mail/message.ts'
 import type { MessageSource } from '../mail/message-source.ts'
@@ -29,6 +30,8 @@ export interface FilingSummary
   > {
   /** At most 200 characters. */
   readonly preview: string
+  /** What is new in its plain text; null: it has none. */
+  readonly reply: ReplyText | null
   /** What From says where it has no address, such as `MAILER-DAEMON`; else empty. */
   readonly fromText: string
   /** It has a valid Date. */
@@ -125,6 +128,7 @@ function toFilingSummary(summary: MessageSummary): FilingSummary {
     attachments,
     problem,
     preview,
+    reply: summary.text === null ? null : shortReplyTextOf(summary.text),
     hasDate: date !== null,
     isRepaired: summary.isRepaired,
     isAutomatic: isAutomatic(summary.headers),

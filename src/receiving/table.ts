@@ -132,6 +132,12 @@ export async function selectDueRescans(db: Db, now: Instant, limit: number): Pro
     .execute()
 }
 
+/** The folder of a message, locked until the transaction ends; undefined: there is no such message. */
+export async function lockFolder(tx: Db, id: Id<'msg'>): Promise<Folder | undefined> {
+  const row = await tx.selectFrom('messages').select('folder').where('id', '=', id).forUpdate().executeTakeFirst()
+  return row?.folder
+}
+
 /** Moves the next scan to `at`; null: there is none. False: another process has claimed it. */
 export async function updateRescanAt(db: Db, row: UnscannedRow, at: Instant | null): Promise<boolean> {
   const { numUpdatedRows } = await db

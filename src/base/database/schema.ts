@@ -623,6 +623,36 @@ export interface DatabaseSchema {
     position: string
   }
 
+  /** What happened, for programs: written in the transaction of its cause. See events/sequencer.ts. */
+  events: {
+    /** The order in which they were written. One that is committed late has a smaller one than others that can be seen already. */
+    position: Generated<number>
+    /** The order in which readers see them; null: it is still to be numbered. */
+    sequence: Generated<number | null>
+    id: Id<'evt'>
+    organization_id: Id<'org'>
+    /** null: shown to keys of the whole organization only. */
+    brand_id: Id<'brd'> | null
+    mailbox_id: Id<'mbx'> | null
+    type: string
+    occurred_at: Instant
+    /** As it is given out. */
+    data: Json<object>
+    created_at: Instant
+  }
+  /** A single row, of id 1. */
+  event_sequence: {
+    id: number
+    /** No event gets a number up to this one, although the events that had them may be gone. */
+    passed: number
+  }
+  /** How far the events of an organization were deleted: a reader who has come less far has missed some. */
+  event_floors: {
+    organization_id: Id<'org'>
+    /** The highest sequence that was deleted. */
+    deleted_until: number
+  }
+
   /** Retention times; see retention/policies. */
   retention_policies: {
     /** The id of a brand or an organization, or `instance`. */

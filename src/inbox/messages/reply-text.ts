@@ -1,3 +1,5 @@
+import { truncate } from '../../mail/text.ts'
+
 /** The text beyond so many characters is ignored. */
 const maxCharacters = 256 * 1024
 const maxLineCharacters = 300
@@ -33,9 +35,45 @@ export function replyTextOf(text: string): string {
     .trim()
 }
 
+/** What is new in the text of a message, as events give it out. */
+export interface ReplyText {
+  readonly text: string
+  /** The message has more. */
+  readonly isCut: boolean
+}
+
+/** So much of a text is looked at for an event, in characters: a message is filed while its sender waits. */
+const maxLookedAt = 32 * 1024
+/** Of the reply, as it stands in JSON: where control characters take six bytes. */
+const maxReplyBytes = 8 * 1024
+
+/** {@link replyTextOf} for an event: at most 8 KB. */
+export function shortReplyTextOf(text: string): ReplyText {
+  const reply = replyTextOf(text.slice(0, maxLookedAt))
+  const short = cutJson(reply, maxReplyBytes)
+  return { text: short, isCut: short.length < reply.length || text.length > maxLookedAt }
+}
+
+/** The longest beginning that takes at most so many bytes in JSON. */
+function cutJson(text: string, maxBytes: number): string {
+  const fits = (length: number) => Buffer.byteLength(JSON.stringify(text.slice(0, length))) <= maxBytes
+  if (text.length * 6 < maxBytes || fits(text.length)) return text
+  let [fitting, tooLong] = [0, Math.min(text.length, maxBytes)]
+  while (tooLong - fitting > 1) {
+    const middle = (fitting + tooLong) >> 1
+    if (fits(middle)) fitting = middle
+    else tooLong = middle
+  }
+  return truncate(text, fitting)
+}
+
+/** Does the line end like one that introduces a quotation? Asked first, since few do, and the patterns cost more. */
+const attributionEnd = /[:：_-]$/
+
 function beginsQuotation(line: string, next: string): boolean {
   if (line === '' || line.length > maxLineCharacters) return false
   if (headerLine.test(line)) return headerFollows.test(next)
+  if (!attributionEnd.test(line) && !attributionEnd.test(next)) return false
   const folded = next.length < maxLineCharacters - line.length ? `${line} ${next}` : line
   return attributions.some(
     pattern => pattern.test(line) || (/^(?:on|am|le|el|il|op|em|den) /i.test(line) && pattern.test(folded)),

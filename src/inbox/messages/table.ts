@@ -49,6 +49,19 @@ export const messageColumns = [
   'attachments_purged_at',
 ] as const
 
+/** What events give out of these messages of any organization. */
+export function selectEventMessages(
+  db: Db,
+  ids: readonly Id<'msg'>[],
+): Promise<readonly (MessageItemRow & Pick<DatabaseSchema['messages'], 'organization_id'>)[]> {
+  if (ids.length === 0) return Promise.resolve([])
+  return db
+    .selectFrom('messages')
+    .select([...itemColumns, 'organization_id'])
+    .where('id', 'in', ids)
+    .execute()
+}
+
 export type MessageItemRow = Pick<DatabaseSchema['messages'], (typeof itemColumns)[number]>
 export type MessageDetailRow = Pick<Selectable<DatabaseSchema['messages']>, (typeof messageColumns)[number]>
 

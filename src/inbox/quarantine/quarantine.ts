@@ -1,8 +1,10 @@
 import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
+import type { Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { bodyStart } from '../../mail/header.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
+import { appendMessageEvents } from '../messages/message-event.ts'
 import {
   deleteMessages,
   lockMessages,
@@ -110,6 +112,11 @@ async function* changeQuarantine(
   }
 }
 
+async function releaseToInbox(tx: Db, ids: readonly Id<'msg'>[], at: Instant): Promise<void> {
+  await updateToInbox(tx, ids, at)
+  await appendMessageEvents(tx, 'message.released', ids, at)
+}
+
 interface QuarantineChange {
   readonly filter: QuarantineFilter
   readonly kind: QuarantineAction
@@ -124,7 +131,7 @@ async function applyToMessages(
   const ids = rows.map(row => row.id)
   switch (kind) {
     case 'release':
-      await updateToInbox(tx, ids, operator.clock.now())
+      await releaseToInbox(tx, ids, operator.clock.now())
       break
     case 'delete':
       await deleteMessages(tx, ids)

@@ -1,14 +1,17 @@
+import type { Clock } from '../../base/clock.ts'
 import { inTransaction } from '../../base/database/database.ts'
+import { appendMessageEvents } from '../../inbox/messages/message-event.ts'
 import { maxReportBytes } from '../../mail/reports/report-mime.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { acceptedReason, scanColumns } from '../message-row.ts'
 import { parseForReport } from '../parse.ts'
 import { type ReportDeps, recordReport } from '../reports/record-report.ts'
 import type { ReportMessage } from '../reports/reported-emails.ts'
-import { type UnscannedRow, updateAttachmentScan, updateReleased } from '../table.ts'
+import { lockFolder, type UnscannedRow, updateAttachmentScan, updateReleased } from '../table.ts'
 
 export interface ReleaseDeps extends ReportDeps {
   readonly blobs: BlobStore
+  readonly clock: Clock
 }
 
 /**
@@ -21,8 +24,10 @@ export async function releaseFromQuarantine(row: UnscannedRow, deps: ReleaseDeps
   const summary = parseForReport(first, { hasNullReversePath: row.mail_from === '' })
   if (row.release_folder === 'inbox' && summary.report) await recordReport(toReportMessage(row), summary, deps)
   await inTransaction(deps.db, async tx => {
-    if (await updateReleased(tx, row, acceptedReason(summary)))
-      await updateAttachmentScan(tx, row, scanColumns({ kind: 'clean' }))
+    const before = await lockFolder(tx, row.id)
+    if (!(await updateReleased(tx, row, acceptedReason(summary)))) return
+    await updateAttachmentScan(tx, row, scanColumns({ kind: 'clean' }))
+    if (before === 'quarantine') await appendMessageEvents(tx, 'message.released', [row.id], deps.clock.now())
   })
 }
 

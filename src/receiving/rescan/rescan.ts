@@ -1,17 +1,24 @@
 import { Readable } from 'node:stream'
-import { type Clock, dayMs, hourMs, type Instant, microsecondsOf, minuteMs, plusMs } from '../../base/clock.ts'
+import { dayMs, hourMs, type Instant, microsecondsOf, minuteMs, plusMs } from '../../base/clock.ts'
 import { inTransaction } from '../../base/database/database.ts'
 import { counter } from '../../base/observability/metrics.ts'
+import { appendMessageEvents } from '../../inbox/messages/message-event.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
 import { scanColumns } from '../message-row.ts'
 import { type InfectedOutcome, scanStored } from '../scan.ts'
-import { selectDueRescans, type UnscannedRow, updateAttachmentScan, updateInfected, updateRescanAt } from '../table.ts'
+import {
+  lockFolder,
+  selectDueRescans,
+  type UnscannedRow,
+  updateAttachmentScan,
+  updateInfected,
+  updateRescanAt,
+} from '../table.ts'
 import { type ReleaseDeps, releaseFromQuarantine } from './release.ts'
 
 export interface RescanDeps extends ReleaseDeps {
   readonly scanner: Scanner
-  readonly clock: Clock
 }
 
 const batchSize = 10
@@ -74,8 +81,10 @@ function openBlob(row: UnscannedRow, blobs: BlobStore): Readable {
 async function quarantineInfected(row: UnscannedRow, scan: InfectedOutcome, deps: RescanDeps): Promise<void> {
   const { signature, attachments } = scan
   await inTransaction(deps.db, async tx => {
+    const before = await lockFolder(tx, row.id)
     if (!(await updateInfected(tx, row, signature.slice(0, 255)))) return
     for (const [position, found] of attachments.entries())
       await updateAttachmentScan(tx, row, scanColumns(found), position)
+    if (before !== 'quarantine') await appendMessageEvents(tx, 'message.quarantined', [row.id], deps.clock.now())
   })
 }

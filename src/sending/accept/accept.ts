@@ -4,6 +4,7 @@ import { batched } from '../../base/concurrency/batch.ts'
 import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import type { Refusal } from '../../base/refusal.ts'
+import { appendEvents } from '../../events/append-events.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { joinThreads } from '../threads/threads.ts'
 import { type AcceptedEmail, acceptedEmail, acceptedResponseBody } from './accepted-response.ts'
@@ -11,6 +12,7 @@ import type { SendCandidate, StampedCandidate } from './candidate.ts'
 import { checkSends } from './checks.ts'
 import { emailRows } from './email-rows.ts'
 import { loadFacts } from './facts.ts'
+import { acceptedFeedEvents } from './feed-events.ts'
 import { referencesOf } from './headers.ts'
 import { storeStagedMessages } from './stage-message.ts'
 import { insertEmails, lockEmail } from './table.ts'
@@ -199,4 +201,5 @@ async function enqueue(
     return emailRows(candidate, email, { threadId: threads[i]?.threadId ?? candidate.emailId, provider, blobId })
   })
   await insertEmails(tx, rows)
+  await appendEvents(tx, rows.flatMap(acceptedFeedEvents))
 }

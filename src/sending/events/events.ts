@@ -2,7 +2,9 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { newId } from '../../base/ids.ts'
+import { appendEvents, type NewEvent } from '../../events/append-events.ts'
 import type { DeliveryEvent } from './delivery-event.ts'
+import { emailFeedEvent } from './feed-events.ts'
 import { emailStatus, type KnownStatus, takesEffect } from './status.ts'
 import {
   type EmailDeliveryState,
@@ -19,8 +21,8 @@ import { recordWireMessageIds } from './wire-message-id.ts'
 
 /**
  * Records events and updates the statuses of their recipients and emails, by the table in status.ts. Every status changes
- * here and nowhere else. Runs in the caller's transaction, in which the emails stay locked. One result for each event:
- * false when it was recorded before, or its email does not exist.
+ * here and nowhere else. Each is also an event of the feed. Runs in the caller's transaction, in which the emails stay locked.
+ * One result for each event: false when it was recorded before, or its email does not exist.
  */
 export async function recordEvents(
   db: Db,
@@ -39,16 +41,21 @@ export async function recordEvents(
   )
   const isNew = events.map(event => emails.has(event.emailId) && isFirstOccurrence(event, seen))
   const rows: EmailEventRow[] = []
+  const feed: NewEvent[] = []
   const changed = new Map<string, EmailRecipientRow>()
   for (const [i, event] of events.entries()) {
     const email = emails.get(event.emailId)
     if (!email || !isNew[i]) continue
-    rows.push(eventRow(event, email, now))
-    const updated = (recipients.get(event.emailId) ?? []).map(row => recipientAfter(row, event, changed))
+    const row = eventRow(event, email, now)
+    const updated = (recipients.get(event.emailId) ?? []).map(recipient => recipientAfter(recipient, event, changed))
+    const after = emailAfter(email, event, updated)
+    rows.push(row)
+    feed.push(emailFeedEvent(email, row, recipientStatus(updated, event.recipient) ?? after.status))
     recipients.set(event.emailId, updated)
-    emails.set(event.emailId, emailAfter(email, event, updated))
+    emails.set(event.emailId, after)
   }
   await insertEvents(db, rows)
+  await appendEvents(db, feed)
   await updateRecipients(db, [...changed.values()])
   await updateEmails(db, Array.from(new Set(rows.map(row => row.email_id)), id => emails.get(id)).filter(isPresent))
   const replies = await recordWireMessageIds(
@@ -89,6 +96,12 @@ function eventRow(event: DeliveryEvent, email: EmailDeliveryState, now: Instant)
     extra: toJson(event.extra ?? {}),
     repeat_key: event.repeatKey ?? null,
   }
+}
+
+/** The status of the recipient with this address; undefined: the email has none. */
+function recipientStatus(recipients: readonly EmailRecipientRow[], address: string | null) {
+  const lowerCase = address?.toLowerCase()
+  return recipients.find(row => row.email.toLowerCase() === lowerCase)?.status
 }
 
 function recipientAfter(

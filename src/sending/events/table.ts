@@ -19,6 +19,9 @@ export interface EmailDeliveryState {
   readonly sentAt: Instant | null
   readonly lastEventAt: Instant
   readonly error: string | null
+  readonly subject: string
+  readonly tags: DatabaseSchema['emails']['tags']
+  readonly metadata: DatabaseSchema['emails']['metadata']
 }
 
 export type EmailRecipientRow = Selectable<DatabaseSchema['email_recipients']>
@@ -29,7 +32,7 @@ export async function lockEmailStates(db: Db, ids: readonly Id<'eml'>[]): Promis
   const padded = padToPowerOfTwo(ids)
   const text = `SELECT id, organization_id AS organizationId, brand_id AS brandId, message_id AS messageId,
       wire_message_id AS wireMessageId, status, provider_message_id AS providerMessageId, sent_at AS sentAt,
-      last_event_at AS lastEventAt, error
+      last_event_at AS lastEventAt, error, subject, tags, metadata
     FROM emails WHERE id IN (${placeholders(padded)}) ORDER BY id FOR UPDATE`
   return selectRows<EmailDeliveryState>(db, text, padded)
 }

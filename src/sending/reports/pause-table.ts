@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
-import { type Db, inTransaction } from '../../base/database/database.ts'
+import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 
 /** How many emails of a brand were sent, bounced and complained about, in a time window. */
@@ -66,18 +66,16 @@ export async function countSent(db: Db, brandId: Id<'brd'>, since: Instant): Pro
   return Number(row.count)
 }
 
-/** Pauses the sending of a brand; false: it is paused already. */
-export async function pauseBrand(db: Db, brandId: Id<'brd'>, reason: string, at: Instant): Promise<boolean> {
-  return inTransaction(db, async tx => {
-    const known = await lockPause(tx, brandId)
-    if (known?.paused_at) return false
-    await tx
-      .insertInto('brand_pauses')
-      .values({ brand_id: brandId, paused_at: at, reason, counted_from: at })
-      .onDuplicateKeyUpdate({ paused_at: at, reason })
-      .execute()
-    return true
-  })
+/** Pauses the sending of a brand, in the caller's transaction; false: it is paused already. */
+export async function pauseBrand(tx: Db, brandId: Id<'brd'>, reason: string, at: Instant): Promise<boolean> {
+  const known = await lockPause(tx, brandId)
+  if (known?.paused_at) return false
+  await tx
+    .insertInto('brand_pauses')
+    .values({ brand_id: brandId, paused_at: at, reason, counted_from: at })
+    .onDuplicateKeyUpdate({ paused_at: at, reason })
+    .execute()
+  return true
 }
 
 /**

@@ -1,10 +1,13 @@
 import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
 import { findBrand } from '../../accounts/brands/brands.ts'
-import { type Clock, hourMs, plusMs } from '../../base/clock.ts'
+import { toJsonBrand } from '../../accounts/brands/schema.ts'
+import type { BrandRow } from '../../accounts/brands/table.ts'
+import { type Clock, hourMs, type Instant, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { gauge } from '../../base/observability/metrics.ts'
+import { appendEvents } from '../../events/append-events.ts'
 import {
   type BrandSendCounts,
   countBouncesAndComplaints,
@@ -59,7 +62,7 @@ async function pauseBatch({ db, clock, log, limits }: PauseDeps, ids: readonly I
   for (const { brandId, since, ...bounces } of await countBouncesAndComplaints(db, ids, plusMs(at, -limits.windowMs))) {
     const counts = { ...bounces, sent: await countSent(db, brandId, since) }
     const reason = pauseReason(counts, limits)
-    if (reason === undefined || !(await pauseBrand(db, brandId, reason, at))) continue
+    if (reason === undefined || !(await pause(db, brandId, reason, at))) continue
     pausedIds.push(brandId)
     log.error(
       { brand_id: brandId, ...counts },
@@ -67,6 +70,27 @@ async function pauseBatch({ db, clock, log, limits }: PauseDeps, ids: readonly I
     )
   }
   return pausedIds
+}
+
+/** Pauses a brand; false: it is paused already. */
+function pause(db: Db, id: Id<'brd'>, reason: string, at: Instant): Promise<boolean> {
+  return inTransaction(db, async tx => {
+    if (!(await pauseBrand(tx, id, reason, at))) return false
+    const brand = await findBrand(tx, id)
+    if (brand) await appendBrandEvent(tx, 'brand.paused', brand, reason, at)
+    return true
+  })
+}
+
+async function appendBrandEvent(
+  tx: Db,
+  type: 'brand.paused' | 'brand.resumed',
+  brand: BrandRow,
+  reason: string | null,
+  at: Instant,
+): Promise<void> {
+  const data = { ...toJsonBrand(brand), reason }
+  await appendEvents(tx, [{ type, organizationId: brand.organization_id, brandId: brand.id, occurredAt: at, data }])
 }
 
 /** Why a brand is to be paused, in a sentence; undefined: it is not. Pure. */
@@ -94,8 +118,10 @@ export async function resumeBrandByOperator(db: Db, operator: Operator, id: Id<'
   return await inTransaction(db, async tx => {
     const brand = await findBrand(tx, id)
     if (!brand) return undefined
-    const wasPaused = await resumeBrand(tx, id, operator.clock.now())
-    if (wasPaused) await recordAuditEntry(tx, operator, { action: 'brand.resume', subject: id })
-    return wasPaused
+    const at = operator.clock.now()
+    if (!(await resumeBrand(tx, id, at))) return false
+    await recordAuditEntry(tx, operator, { action: 'brand.resume', subject: id })
+    await appendBrandEvent(tx, 'brand.resumed', brand, null, at)
+    return true
   })
 }

@@ -1,5 +1,7 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
+import { toIso } from '../../base/clock.ts'
+import type { SuppressionRow } from './table.ts'
 
 /** Why an address is suppressed. */
 const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const
@@ -38,3 +40,15 @@ export const newSuppressionSchema = t.Object({
   brand_id: t.Optional(t.String()),
   expires_at: t.Optional(t.String({ expected: 'a date-time in the future, such as 2026-01-31T08:15:00Z' })),
 })
+
+export function toJsonSuppression(row: SuppressionRow): SuppressionJson {
+  return {
+    email: row.email,
+    brand_id: row.brand_id,
+    reason: row.reason,
+    source_email_id: row.source_email_id,
+    evidence: row.evidence,
+    created_at: toIso(row.created_at),
+    expires_at: row.expires_at === null ? null : toIso(row.expires_at),
+  }
+}

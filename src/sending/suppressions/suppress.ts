@@ -1,6 +1,8 @@
 import type { Instant } from '../../base/clock.ts'
 import { type Db, isDuplicate } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
+import { appendEvents } from '../../events/append-events.ts'
+import { suppressionEvent } from './suppression-event.ts'
 import {
   deleteSuppression,
   insertSuppression,
@@ -63,9 +65,11 @@ export async function suppressNew(
   const listed = await selectListed(db, first.organizationId, brandIds, emails)
   const existing = new Set(listed.map(row => `${row.brand_id} ${row.email}`))
   const added = suppressions.filter(({ brandId, email }) => !existing.has(`${brandId} ${email}`))
-  await insertSuppressions(
+  const rows = added.map(suppression => rowOf(suppression, undefined, now))
+  await insertSuppressions(db, rows)
+  await appendEvents(
     db,
-    added.map(suppression => rowOf(suppression, undefined, now)),
+    rows.map(row => suppressionEvent('suppression.created', row, now)),
   )
   return new Set(added)
 }
@@ -78,6 +82,7 @@ async function suppressOnce(db: Db, suppression: NewSuppression, now: Instant): 
   if (found) await deleteSuppression(db, found)
   const row = rowOf(suppression, live, now)
   await insertSuppression(db, row)
+  await appendEvents(db, [suppressionEvent('suppression.created', row, now)])
   return { row, isNew: true }
 }
 

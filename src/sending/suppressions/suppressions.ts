@@ -3,19 +3,21 @@ import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { encodeCursor, pageSize, readIdCursor, readInstant } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import { type Clock, type Instant, toIso } from '../../base/clock.ts'
+import type { Clock, Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
+import { appendEvents } from '../../events/append-events.ts'
 import { readAddress } from '../accept/recipients.ts'
-import type { SuppressionJson } from './schema.ts'
+import { type SuppressionJson, toJsonSuppression } from './schema.ts'
 import { liveSuppression, suppress } from './suppress.ts'
+import { suppressionEvent } from './suppression-event.ts'
 import {
-  deleteExpired,
   deleteSuppression,
+  deleteSuppressions,
+  lockExpired,
   lockSuppression,
   type SuppressionKey,
   type SuppressionReason,
-  type SuppressionRow,
   selectSuppression,
   selectSuppressions,
   updateExpiredToUnsubscribed,
@@ -96,6 +98,7 @@ export async function removeSuppression(
     if (!row || !liveSuppression(row, at))
       throw refuse('not_found', { message: `${key.email} is not on the suppression list of ${key.brandId}.` })
     await deleteSuppression(tx, row)
+    await appendEvents(tx, [suppressionEvent('suppression.deleted', row, at)])
     const body = { email: key.email, deleted: true } as const
     await storeResponse(tx, reservation, { status: 200, body })
     return body
@@ -118,7 +121,15 @@ export async function checkSuppression(
 export async function expireSuppressions({ db, clock }: SuppressionsDeps, limit: number): Promise<number> {
   const now = clock.now()
   await updateExpiredToUnsubscribed(db, now, limit)
-  return deleteExpired(db, now, limit)
+  return inTransaction(db, async tx => {
+    const expired = await lockExpired(tx, now, limit)
+    await deleteSuppressions(tx, expired)
+    await appendEvents(
+      tx,
+      expired.map(row => suppressionEvent('suppression.deleted', row, now)),
+    )
+    return expired.length
+  })
 }
 
 /** @throws Refusal `invalid_request`, `brand_required`, and for `brand_id` `not_found`, `brand_restricted` */
@@ -141,16 +152,4 @@ function readEnd(text: string | undefined, now: Instant): Instant | null {
   const at = readInstant(text, 'expires_at')
   if (at > now) return at
   throw refuse('invalid_request', { message: `\`expires_at\` is ${text}, which is in the past.`, param: 'expires_at' })
-}
-
-function toJsonSuppression(row: SuppressionRow): SuppressionJson {
-  return {
-    email: row.email,
-    brand_id: row.brand_id,
-    reason: row.reason,
-    source_email_id: row.source_email_id,
-    evidence: row.evidence,
-    created_at: toIso(row.created_at),
-    expires_at: row.expires_at === null ? null : toIso(row.expires_at),
-  }
 }

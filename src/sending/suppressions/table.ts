@@ -117,15 +117,30 @@ export async function updateUnsubscribed(db: Db, { organization_id, id }: Suppre
     .execute()
 }
 
-/** Deletes at most `limit` that have expired at `now`; gives how many. */
-export async function deleteExpired(db: Db, now: Instant, limit: number): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('suppressions')
+/** At most `limit` that have expired at `now`, locked until the transaction ends; those that another has locked are left out. */
+export async function lockExpired(db: Db, now: Instant, limit: number): Promise<readonly SuppressionRow[]> {
+  return await db
+    .selectFrom('suppressions')
+    .select(columns)
     .where('expires_at', '<=', now)
     .where('unsubscribed_at', 'is', null)
     .limit(sql.lit(limit))
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+    .forUpdate()
+    .skipLocked()
+    .execute()
+}
+
+/** Deletes suppressions that the caller's transaction has locked. */
+export async function deleteSuppressions(db: Db, rows: readonly SuppressionRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await db
+    .deleteFrom('suppressions')
+    .where(
+      'id',
+      'in',
+      rows.map(row => row.id),
+    )
+    .execute()
 }
 
 /** Turns at most `limit` that have expired at `now` into what outlasts them: that the recipient unsubscribed. */

@@ -64,10 +64,8 @@ export function openRequestPipeline(
   const admitSession = openSessionRequests({ ...deps, authenticator: deps.sessionAuthenticator })
   const memory = openMemoryBudget()
 
-  function authenticate(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Caller> {
-    return countingFailures(getAddress, () =>
-      deps.authenticator.authenticate(pending.request.headers.get('authorization')),
-    )
+  function authenticate({ request }: PendingRequest): Promise<Caller> {
+    return deps.authenticator.authenticate(request.headers.get('authorization'))
   }
 
   /** Counts failed authentications by the client's network; past the limit the request is refused with `rate_limited` instead. */
@@ -117,10 +115,12 @@ export function openRequestPipeline(
     pending.budgetedBytes += bytes
   }
 
-  function requestContext(pending: PendingRequest, caller: Caller): RequestContext {
+  function requestContext(pending: PendingRequest, caller: Caller, findCaller: () => Promise<Caller>): RequestContext {
+    const allowed = (found: Caller) => (pending.request.method === 'HEAD' ? readOnlyCaller(found) : found)
     return {
       requestId: pending.id,
-      caller: pending.request.method === 'HEAD' ? readOnlyCaller(caller) : caller,
+      caller: allowed(caller),
+      currentCaller: async () => allowed(await findCaller()),
       reserveMemory: bytes => reserveMemory(pending, bytes),
       async reserveIdempotencyKey(key, body) {
         const { method } = pending.request
@@ -142,16 +142,19 @@ export function openRequestPipeline(
   async function respond(pending: PendingRequest, getAddress: ClientAddressGetter): Promise<Response> {
     const { audience } = pending.target
     if (audience === 'key') {
-      const caller = await authenticate(pending, getAddress)
+      const caller = await countingFailures(getAddress, () => authenticate(pending))
       pending.caller = caller
       pending.clientAddress = getAddress()
       requireWithinRate(pending, caller)
-      setRequestContext(pending.routedRequest, requestContext(pending, caller))
+      setRequestContext(
+        pending.routedRequest,
+        requestContext(pending, caller, () => authenticate(pending)),
+      )
     } else if (isOfDashboard(pending)) {
       pending.clientAddress = getAddress()
       await admitSession(pending, pending.clientAddress, {
         reserveMemory: bytes => reserveMemory(pending, bytes),
-        contextFor: member => requestContext(pending, member),
+        contextFor: (member, findMember) => requestContext(pending, member, findMember),
       })
     }
     requireSmallHeader(pending.request)

@@ -66,6 +66,7 @@ function prepareCall(
   const context: RequestContext = {
     requestId,
     caller,
+    currentCaller: () => outerContext.currentCaller(),
     setEmailId: id => outerContext.setEmailId(id),
     // The arguments came in the body of the MCP request, which has acquired its memory.
     reserveMemory: () => undefined,

@@ -7,6 +7,7 @@ export const scopeGroups = [
   { key: 'suppressions', scopes: ['suppressions:read', 'suppressions:write'] },
   { key: 'domains', scopes: ['domains:read', 'domains:write'] },
   { key: 'brands', scopes: ['brands:read', 'brands:write'] },
+  { key: 'webhooks', scopes: ['webhooks:read', 'webhooks:write'] },
   { key: 'members', scopes: ['members:read', 'members:write'] },
 ] as const
 

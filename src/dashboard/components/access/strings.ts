@@ -8,6 +8,7 @@ const groups: Readonly<Record<(typeof scopeGroups)[number]['key'], string>> = {
   suppressions: 'Suppressions',
   domains: 'Domains',
   brands: 'Brands',
+  webhooks: 'Webhooks',
   members: 'Members',
 }
 
@@ -26,6 +27,8 @@ const scopes: Readonly<Record<Scope, string>> = {
   'domains:write': 'Add and change domains',
   'brands:read': 'Read brands',
   'brands:write': 'Create and change brands',
+  'webhooks:read': 'Read webhooks and their deliveries',
+  'webhooks:write': 'Add and change webhooks',
   'members:read': 'Read members',
   'members:write': 'Invite and remove members',
 }

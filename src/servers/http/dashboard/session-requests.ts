@@ -36,7 +36,7 @@ export interface SessionRequestDeps {
 export interface SessionRequestPipeline {
   readonly reserveMemory: SessionContext['reserveMemory']
   /** The context of a route of the API, with the member as its caller. */
-  readonly contextFor: (member: SessionMember) => RequestContext
+  readonly contextFor: (member: SessionMember, findMember: () => Promise<SessionMember>) => RequestContext
 }
 
 /**
@@ -95,7 +95,11 @@ export function openSessionRequests(deps: SessionRequestDeps): AdmitSession {
     if (target.audience === 'session') return setSessionContext(routedRequest, context)
     const isConfirmed = wantsConfirmation(request.method, routeTemplate(target.routedPath))
     requireFactor(requireSession(context, isConfirmed ? 'confirmed' : 'session'))
-    setRequestContext(routedRequest, contextFor(await context.member()))
+    const findMember = async () => {
+      const found = await authenticator.authenticate(readSessionCookie(browser), browser)
+      return authenticator.resolveMember(requireFactor(requireSession({ session: found }, 'session')), named)
+    }
+    setRequestContext(routedRequest, contextFor(await context.member(), findMember))
   }
 }
 

@@ -37,6 +37,7 @@ const tags: Readonly<Record<string, readonly [name: string, description: string]
   drafts: ['Drafts', 'Unsent text messages.'],
   suppressions: ['Suppressions', 'Recipients that emails are no longer sent to.'],
   inbox: ['Inbox', 'Received messages.'],
+  events: ['Events', 'What happened, in order: read, waited for, or streamed.'],
   mailboxes: ['Mailboxes', 'The addresses that receive mail.'],
   brands: ['Brands', 'Groups of domains, mailboxes, templates, members and keys.'],
   domains: ['Domains', 'The domains that send and receive, and their DNS records.'],

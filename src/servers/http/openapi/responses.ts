@@ -69,6 +69,7 @@ export const errorSchema: JsonSchema = {
         resolution: { type: 'string', description: 'How to resolve it.' },
         retryable: { type: 'boolean', description: 'Whether the same request may succeed later.' },
         param: { type: 'string', description: 'The invalid parameter, such as `to[3]`.' },
+        oldest_after: { type: 'string', description: 'The cursor to go on from, where one has expired.' },
       },
     },
   },

@@ -1,0 +1,27 @@
+import { type Kysely, sql } from 'kysely'
+import { addTables } from '../migration-steps.ts'
+
+const ascii = 'CHARACTER SET ascii COLLATE ascii_bin'
+const id = `CHAR(30) ${ascii}`
+const at = 'DATETIME(6)'
+
+const tables = {
+  events: `
+    position BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, sequence BIGINT UNSIGNED NULL, id ${id} NOT NULL,
+    organization_id ${id} NOT NULL, brand_id ${id} NULL, mailbox_id ${id} NULL, type VARCHAR(32) ${ascii} NOT NULL,
+    occurred_at ${at} NOT NULL, data MEDIUMTEXT NOT NULL, created_at ${at} NOT NULL,
+    PRIMARY KEY (position), UNIQUE KEY events_sequence (sequence), UNIQUE KEY events_id (id),
+    KEY events_organization (organization_id, sequence)`,
+  event_sequence: `
+    id TINYINT UNSIGNED NOT NULL, passed BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (id)`,
+  event_floors: `
+    organization_id ${id} NOT NULL, deleted_until BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (organization_id)`,
+}
+
+/** What happened, in order: the events that programs read, or are told of by webhooks. */
+export async function up(db: Kysely<never>): Promise<void> {
+  await addTables(db, tables)
+  await sql`INSERT IGNORE INTO event_sequence (id, passed) VALUES (1, 0)`.execute(db)
+}

@@ -1,0 +1,85 @@
+import { startJob } from '../base/concurrency/background-job.ts'
+import { newWakeup } from '../base/concurrency/wakeup.ts'
+import type { Db } from '../base/database/database.ts'
+import type { Id } from '../base/ids.ts'
+import type { Log } from '../base/observability/log.ts'
+import type { EventType } from './event-types.ts'
+import { selectLastSequence, selectTypesIn } from './table.ts'
+
+/** That readers can see more than before. */
+export interface SequenceNews {
+  /** The sequence of the newest event. */
+  readonly last: number
+  /** The types of the events that are new, by organization; null: it is not known what is new, and may be anything. */
+  readonly changed: ReadonlyMap<Id<'org'>, ReadonlySet<EventType>> | null
+}
+
+/**
+ * Tells this process when there are new events: all who wait for some share one look at the database each 200 ms, and there is
+ * none while nobody waits.
+ */
+export interface SequenceWatch {
+  /**
+   * Calls `listener` when there are new events. Whoever subscribes first, and reads then, misses none: the first who subscribes
+   * is called soon after in any case. Gives the function that ends the subscription.
+   */
+  subscribe(listener: (news: SequenceNews) => void): () => void
+  /** Looks at once, because this process knows that there are new events. */
+  poll(): void
+  close(): Promise<void>
+}
+
+/** How often there is a look, in milliseconds. */
+export const watchPollMs = 200
+/** Nobody waits; whoever subscribes ends this. */
+const idleMs = 60_000
+/** After more new events than this readers are told that it may be anything. */
+const maxTold = 5000
+
+export function watchSequence({ db, log }: { readonly db: Db; readonly log: Log }): SequenceWatch {
+  const listeners = new Set<(news: SequenceNews) => void>()
+  const wakeup = newWakeup()
+  /** The last sequence that was told; undefined: nobody was told any. */
+  let told: number | undefined
+
+  async function look(): Promise<void> {
+    const last = await selectLastSequence(db)
+    const after = told
+    if (last === after) return
+    const changed = after === undefined || last - after > maxTold ? null : await changedTypes(db, after, last)
+    told = last
+    for (const listener of [...listeners]) listener({ last, changed })
+  }
+
+  const job = startJob({ name: 'event-watch', intervalMs: 0, log }, async signal => {
+    if (listeners.size === 0) told = undefined
+    await wakeup.wait(listeners.size === 0 ? idleMs : watchPollMs)
+    if (!signal.aborted && listeners.size > 0) await look()
+    return 'done'
+  })
+
+  return {
+    subscribe(listener) {
+      listeners.add(listener)
+      if (listeners.size === 1) wakeup.notify()
+      return () => listeners.delete(listener)
+    },
+    poll: () => wakeup.notify(),
+    async close() {
+      const stopped = job.stop()
+      wakeup.notify()
+      await stopped
+    },
+  }
+}
+
+async function changedTypes(
+  db: Db,
+  after: number,
+  through: number,
+): Promise<ReadonlyMap<Id<'org'>, ReadonlySet<EventType>>> {
+  const changed = new Map<Id<'org'>, Set<EventType>>()
+  for (const { organization_id, type } of await selectTypesIn(db, { after, through }))
+    changed.set(organization_id, (changed.get(organization_id) ?? new Set()).add(type))
+  return changed
+}
