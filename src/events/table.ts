@@ -44,23 +44,14 @@ export interface UnsequencedEvent {
 
 /** The committed events that have no sequence yet, in the order in which they were written. */
 export function selectUnsequenced(db: Db, limit: number): Promise<readonly UnsequencedEvent[]> {
+  // The oldest are found in the index alone, however many there are.
   return selectRows<UnsequencedEvent>(
     db,
-    `SELECT position, created_at FROM events FORCE INDEX (events_sequence)
-      WHERE sequence IS NULL ORDER BY position LIMIT ${limit}`,
+    `SELECT STRAIGHT_JOIN e.position, e.created_at FROM
+      (SELECT position FROM events FORCE INDEX (events_sequence) WHERE sequence IS NULL ORDER BY position LIMIT ${limit}) oldest
+      INNER JOIN events e FORCE INDEX (PRIMARY) ON e.position = oldest.position ORDER BY e.position`,
     [],
   )
-}
-
-/** How many events have no sequence yet, counted up to `most`. */
-export async function countUnsequenced(db: Db, most: number): Promise<number> {
-  const [row] = await selectRows<{ readonly count: number | string }>(
-    db,
-    `SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM events FORCE INDEX (events_sequence)
-      WHERE sequence IS NULL LIMIT ${most}) AS some`,
-    [],
-  )
-  return Number(row?.count ?? 0)
 }
 
 /**
@@ -76,11 +67,12 @@ export async function updateSequences(db: Db, positions: readonly number[], last
     given += length
     return `WHEN position < ${first + length} THEN position ${offset < 0 ? '-' : '+'} ${Math.abs(offset)}`
   })
-  // Whole numbers as text: a statement with so many parameters would have to be prepared for each number of them.
+  // Whole numbers as text: a statement with so many parameters would have to be prepared for each number of them. Found by
+  // position alone: by its sequence it would wait for events that are not committed yet.
   return await executeUpdate(
     db,
-    `UPDATE events SET sequence = CASE ${numbers.join(' ')} END
-      WHERE position IN (${positions.join(', ')}) AND sequence IS NULL`,
+    `UPDATE events FORCE INDEX (PRIMARY) SET sequence = COALESCE(sequence, CASE ${numbers.join(' ')} END)
+      WHERE position IN (${positions.join(', ')})`,
     [],
   )
 }
