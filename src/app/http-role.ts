@@ -50,7 +50,7 @@ export function startHttpRole(
   onStop(() => requestLog.close())
   const sessionAuthenticator = openSessionAuthenticator(db, clock)
   onStop(() => sessionAuthenticator.close())
-  const live = openLive({ db: context.db, clock, log })
+  const live = openLive({ db: context.db, watch: context.sequenceWatch, clock, log })
   onDrain(() => live.close())
   const eventFeed = openEventFeed({ db, watch: context.sequenceWatch })
   onDrain(async () => eventFeed.close())

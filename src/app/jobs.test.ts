@@ -25,7 +25,14 @@ test('every job that is started elsewhere is in the table', async () => {
         `${path}: ${text.match(/startJob\(\s*\{ name: '/g)?.length ?? 0}`,
       )
   }
-  expect(names.toSorted()).toEqual(['acme-load', 'acme-order', 'certificate-files', 'live-updates'])
+  expect(names.toSorted()).toEqual([
+    'acme-load',
+    'acme-order',
+    'certificate-files',
+    'event-sequence',
+    'event-watch',
+    'live-updates',
+  ])
   for (const name of names) expect(all.find(job => job.name === name)).toHaveProperty('startedBy')
 })
 

@@ -9,7 +9,7 @@ const notes = `What is stored is kept for a number of days, each kind for its ow
 
 ${retentionKindNames.map(kind => `  ${kind.padEnd(12)} ${retentionKinds[kind]}`).join('\n')}
 
-By default spam and trash are kept 30 days, quarantine 90, request_log MAILROOM_REQUEST_LOG_DAYS, and everything else
+By default spam, trash and event_feed are kept 30 days, quarantine 90, request_log MAILROOM_REQUEST_LOG_DAYS, and everything else
 forever. Emails that are not sent yet, drafts and templates are never deleted. Deleting frees space for what is stored next;
 the files of the database do not shrink.
 

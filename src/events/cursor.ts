@@ -10,7 +10,7 @@ export function eventCursor(sequence: number): string {
 }
 
 /** The cursor before the oldest event that is kept. */
-export const oldestCursor = '0'
+const oldestCursor = '0'
 
 /** The refusals of {@link readEventCursor}. */
 export const eventCursorRefusals = [...cursorRefusals, 'cursor_expired'] as const

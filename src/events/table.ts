@@ -206,5 +206,21 @@ export async function deleteEvents(tx: Db, events: readonly DeletedEvent[]): Pro
     })),
     'ON DUPLICATE KEY UPDATE deleted_until = GREATEST(deleted_until, VALUES(deleted_until))',
   )
-  await tx.deleteFrom('events').where('sequence', 'in', sequences).execute()
+  await executeUpdate(tx, `DELETE FROM events WHERE sequence IN (${sequences.join(', ')})`, [])
+}
+
+/** More than the events that an instance can have written since its last backup. */
+const skippedSequences = 1_000_000_000
+
+/**
+ * Lets the next events get numbers that were never given, after a restore: readers have seen events since the backup, and would
+ * take new ones with the same numbers for those.
+ */
+export async function skipSequences(db: Db): Promise<void> {
+  const last = await selectLastSequence(db)
+  await db
+    .updateTable('event_sequence')
+    .set({ passed: last + skippedSequences })
+    .where('id', '=', 1)
+    .execute()
 }

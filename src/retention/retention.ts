@@ -4,6 +4,7 @@ import { claimLease, deleteLease } from '../base/database/leases-table.ts'
 import { newSortableToken } from '../base/ids.ts'
 import type { RetentionSettings } from './policies/kinds.ts'
 import { loadRetentionPolicies, type RetentionPolicies } from './policies/policies.ts'
+import { eventFeedTarget } from './targets/event-feed.ts'
 import { folderTarget } from './targets/folders.ts'
 import { updateMissingFolderSince } from './targets/messages-table.ts'
 import { rawMessagesTarget, receivedAttachmentsTarget } from './targets/received-messages.ts'
@@ -23,6 +24,7 @@ export const retentionTargets: readonly RetentionTarget[] = [
   sentBodiesTarget,
   sentAttachmentsTarget,
   eventsTarget,
+  eventFeedTarget,
   requestLogTarget,
 ]
 

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { dayMs, plusMs } from '../../src/base/clock.ts'
-import type { Id } from '../../src/base/ids.ts'
+import { type Id, newId } from '../../src/base/ids.ts'
+import { appendEvents } from '../../src/events/append-events.ts'
+import { selectEvents } from '../../src/events/read-events.ts'
+import { numberEvents } from '../../src/events/sequencer.ts'
+import { selectFloor } from '../../src/events/table.ts'
+import { changeRetentionPolicy } from '../../src/retention/policies/change-policy.ts'
 import type { RetentionKind } from '../../src/retention/policies/kinds.ts'
 import { type PolicyScope, setRetentionPolicy } from '../../src/retention/policies/policies.ts'
 import { messageOf, multipart, openTestInbox, type ReceivingDomain, type TestInbox } from '../harness/inbox.ts'
@@ -361,4 +366,44 @@ test('requests are deleted by the policy of their organization, else by MAILROOM
   }
   expect(await left(inbox.server.organizationId)).toBe(2)
   expect(await left(other)).toBe(1)
+})
+
+test('the event feed is deleted by the policy of the organization, and readers are told how far', async () => {
+  const one = await inbox.server.newOrganization()
+  const other = await inbox.server.newOrganization()
+  const ages = [40, 20, 5]
+  for (const organizationId of [one, other])
+    for (const days of ages) {
+      const id = newId('evt')
+      const event = { id, type: 'domain.failed', organizationId, brandId: null, occurredAt: daysAgo(days) } as const
+      await appendEvents(db(), [{ ...event, data: { days } }])
+      await db().updateTable('events').set({ created_at: daysAgo(days) }).where('id', '=', id).execute()
+    }
+  const unnumbered = newId('evt')
+  await numberEvents(db())
+  await appendEvents(db(), [
+    { id: unnumbered, type: 'domain.failed', organizationId: one, brandId: null, occurredAt: daysAgo(40), data: { days: 40 } },
+  ])
+  await db().updateTable('events').set({ created_at: daysAgo(40) }).where('id', '=', unnumbered).execute()
+  await setPolicy('event_feed', 10, other)
+  await clear()
+  const left = async (organizationId: Id<'org'>) => {
+    const { events } = await selectEvents(db(), { organizationId, types: ['domain.failed'], after: 0, limit: 100 })
+    return events.map(({ data, sequence }) => ({ days: JSON.parse(data).days, sequence }))
+  }
+  const [ours, theirs] = [await left(one), await left(other)]
+  expect([ours.map(({ days }) => days), theirs.map(({ days }) => days)]).toEqual([[20, 5], [5]])
+  expect(await selectFloor(db(), one)).toBe((ours[0]?.sequence ?? 0) - 1)
+  expect(await selectFloor(db(), other)).toBe((theirs[0]?.sequence ?? 0) - 1)
+  await numberEvents(db())
+  expect((await left(one)).map(({ days }) => days)).toEqual([20, 5, 40])
+})
+
+test('the event feed has no retention time of a brand', async () => {
+  const operator = { actor: 'test', clock: inbox.server.clock }
+  const change = { scope: newId('brd'), kind: 'event_feed', days: 10 } as const
+  await expect(changeRetentionPolicy(db(), operator, change)).rejects.toMatchObject({
+    code: 'invalid_request',
+    detail: { param: 'kind' },
+  })
 })

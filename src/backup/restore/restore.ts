@@ -9,6 +9,7 @@ import {
   updateRestoreStep,
 } from '../../base/database/restores-table.ts'
 import { CommandError } from '../../base/operator-error.ts'
+import { skipSequences } from '../../events/table.ts'
 import { readContent, readLines } from '../files/read-file.ts'
 import type { DecryptionKeys } from '../format/encryption.ts'
 import type { BackupFile, Manifest } from '../format/manifest.ts'
@@ -64,6 +65,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   const now = clock.now()
   const heldRecipients = await holdOutbox(db, `Restored from the backup ${manifest.id}`, now)
   const disabledKeys = await disableKeys(db, now)
+  await skipSequences(db)
   if (!options.isTrial) await rebuildSearchIndex(db, options.progress)
   await updateRestoreFinished(db, manifest.id, now)
   return {

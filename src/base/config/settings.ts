@@ -41,7 +41,7 @@ export const settings = {
     'ROLES',
     severalOf('smtp', 'http', 'relay'),
     'smtp,http,relay',
-    'Roles of this process. `smtp` receives mail (background jobs: rescan). `http` serves the API, MCP and the dashboard (search-index, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, queue-metrics, simulator-reports, ses-queue). Every process also runs disk-space, doctor, heartbeat, backup-metrics, certificate-files, and one with `smtp` or `http` acme-load, acme-order.',
+    'Roles of this process. `smtp` receives mail (background jobs: rescan). `http` serves the API, MCP and the dashboard (search-index, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, unconfirmed, queue-metrics, simulator-reports, ses-queue). Every process also runs disk-space, doctor, heartbeat, backup-metrics, certificate-files, event-sequence, event-watch, and one with `smtp` or `http` acme-load, acme-order.',
   ),
   hostname: setting(
     'HOSTNAME',

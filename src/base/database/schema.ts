@@ -652,6 +652,11 @@ export interface DatabaseSchema {
     /** The highest sequence that was deleted. */
     deleted_until: number
   }
+  /** How far the jobs of ours have come that read the sequence. */
+  event_readers: {
+    name: string
+    sequence: number
+  }
 
   /** Retention times; see retention/policies. */
   retention_policies: {

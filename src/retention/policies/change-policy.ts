@@ -2,6 +2,7 @@ import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
 import { findOrganization } from '../../accounts/organizations/organizations.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { type Id, isId } from '../../base/ids.ts'
+import { refuse } from '../../base/refusal.ts'
 import { type PolicyScope, type RetentionChange, setRetentionPolicy } from './policies.ts'
 import { selectBrandOrganization } from './table.ts'
 
@@ -10,6 +11,7 @@ export const maxRetentionDays = 36_500
 
 /**
  * Sets a retention time, or removes the one that was set. False: there is no such organization or brand.
+ * @throws Refusal `invalid_request` for a brand, where the kind is the organization's
  * @param organizationId whose audit log shows it; absent: that of the instance
  */
 export async function changeRetentionPolicy(
@@ -18,6 +20,11 @@ export async function changeRetentionPolicy(
   { scope, kind, days }: RetentionChange,
   organizationId?: Id<'org'>,
 ): Promise<boolean> {
+  if (kind === 'event_feed' && isId('brd', scope))
+    throw refuse('invalid_request', {
+      message: 'The feed of events is one for all brands of an organization: set event_feed for the organization.',
+      param: 'kind',
+    })
   if (!(await scopeExists(db, scope))) return false
   await inTransaction(db, async tx => {
     await setRetentionPolicy({ db: tx, clock: operator.clock }, scope, kind, days)

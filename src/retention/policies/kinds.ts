@@ -4,6 +4,7 @@ export const retentionKinds = {
   attachments: 'attachments of sent and received mail; a line of text replaces each',
   raw_messages: 'raw content of received messages; what lists and search show stays',
   events: 'events of emails; their status stays',
+  event_feed: 'what GET /v1/events and webhooks tell of, for the whole organization; a reader who is later than that misses events',
   request_log: 'log of requests to the API',
   spam: 'whole messages, counted from when they came into spam',
   trash: 'whole messages, counted from when they came into trash',
@@ -21,6 +22,9 @@ export function isRetentionKind(text: string): text is RetentionKind {
 /** A retention time in days; null: forever. */
 export type RetentionDays = number | null
 
+/** A webhook is tried for five days, and a reader may be away for a weekend. */
+const minimumFeedDays = 7
+
 /** A provider may report the same event again for some days; it is recognized by the stored one. */
 const minimumEventDays = 7
 
@@ -37,6 +41,7 @@ export function defaultDays({ requestLogDays }: RetentionSettings): Readonly<Rec
     attachments: null,
     raw_messages: null,
     events: null,
+    event_feed: 30,
     request_log: requestLogDays,
     spam: 30,
     trash: 30,
@@ -46,5 +51,6 @@ export function defaultDays({ requestLogDays }: RetentionSettings): Readonly<Rec
 
 /** The shortest retention time that can be set, in days. */
 export function minimumDays(kind: RetentionKind, { pauseWindowHours }: RetentionSettings): number {
+  if (kind === 'event_feed') return minimumFeedDays
   return kind === 'events' ? Math.max(minimumEventDays, Math.ceil(pauseWindowHours / 24)) : 1
 }

@@ -14,6 +14,7 @@ const tableKinds: Readonly<Record<string, string>> = {
   email_lookups: 'emails',
   outbox: 'emails',
   email_events: 'events',
+  events: 'event_feed',
   request_log: 'request_log',
 }
 

@@ -13,6 +13,7 @@ import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { type SpanOptions, traced } from '../../base/observability/tracing.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
+import { mcpPath, resourceMetadataUrl } from '../mcp/protected-resource.ts'
 import { browserOrigin, requireSafeOrigin } from './dashboard/browser-origin.ts'
 import { refusalPage } from './dashboard/refusal-page.ts'
 import { openSessionRequests, type SessionRequestDeps } from './dashboard/session-requests.ts'
@@ -197,7 +198,7 @@ export function openRequestPipeline(
       refusalPageOf(pending.routedRequest)?.(refusal) ?? Response.json(errorBody(refusal), { status: refusal.status })
     const { headers } = response
     if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
-    if (refusal.status === 401 && !isOfDashboard(pending)) headers.set('www-authenticate', 'Bearer')
+    if (refusal.status === 401 && !isOfDashboard(pending)) headers.set('www-authenticate', challenge(pending, deps.publicUrl))
     const allow = error instanceof NotFoundError ? deps.allowedMethods(pending.target.routedPath) : undefined
     if (allow !== undefined) headers.set('allow', allow)
     pending.errorCode = refusal.code
@@ -229,6 +230,13 @@ export function openRequestPipeline(
       return response
     })
   }
+}
+
+/** How to authenticate (RFC 6750 §3). MCP clients are told where they learn more (RFC 9728 §5.1). */
+function challenge({ target, request }: PendingRequest, publicUrl: string | undefined): string {
+  if (target.routedPath !== mcpPath) return 'Bearer'
+  const base = publicUrl ?? new URL(request.url).origin
+  return `Bearer resource_metadata="${resourceMetadataUrl(base)}"`
 }
 
 /** Requests of the dashboard have no key, and do not stand in the request log. */

@@ -11,6 +11,7 @@ import type { Db } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import type { Readiness } from '../../health/readiness/readiness.ts'
 import type { Certificates } from '../../ports/certificates/port.ts'
+import { protectedResourceRoutes } from '../mcp/protected-resource.ts'
 import { type McpDeps, mcpRoutes } from '../mcp/routes.ts'
 import { createTools } from '../mcp/tools.ts'
 import { clientAddressReader } from './client-address.ts'
@@ -87,6 +88,7 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
   const app = createRoutes({
     features: deps.features(`http://${reachableHost(config.httpListen.host)}:${port}`),
     readiness: deps.readiness,
+    publicUrl: config.publicUrl,
   })
   const tools = once(() => createTools(operationsOf(app)))
   app.use(mcpRoutes({ ...deps.mcp, tools, dispatch: request => app.fetch(request), idempotencyKeys, log }))
@@ -131,9 +133,12 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
 export function createRoutes({
   features,
   readiness,
+  publicUrl,
 }: {
   readonly features: readonly AnyElysia[]
   readonly readiness: Readiness
+  /** MAILROOM_PUBLIC_URL */
+  readonly publicUrl?: string | undefined
 }): AnyElysia {
   // Otherwise Elysia looks for the path from the 11th character on, which is too late for a host of one letter.
   const app = new Elysia({ name: 'mailroom', normalize: false, strictPath: true, handler: { standardHostname: false } })
@@ -142,6 +147,7 @@ export function createRoutes({
       throw error
     })
     .use(healthRoutes(readiness))
+    .use(protectedResourceRoutes(publicUrl))
   for (const feature of features) app.use(feature)
   return app.use(openApiRoutes(() => createOpenApiDocument(app, examples)))
 }

@@ -4,11 +4,11 @@ import type { IdempotencyKeys } from '../../api/idempotency/idempotency-keys.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { type RequestContext, setRequestContext } from '../../api/request-context.ts'
 import type { Log } from '../../base/observability/log.ts'
-import { refuse } from '../../base/refusal.ts'
+import { type Refusal, refuse } from '../../base/refusal.ts'
 import { classifyError } from '../http/error-classification.ts'
 import { countRefusal } from '../http/response-metrics.ts'
 import type { Tool } from './tools.ts'
-import { fenceUntrusted, newFence, untrustedWarning } from './untrusted-content.ts'
+import { fencedResult } from './untrusted-content.ts'
 
 export interface ToolCallDeps {
   /** The routes. It rejects with what they throw. */
@@ -35,19 +35,32 @@ export async function callTool(
   context: RequestContext,
 ): Promise<CallToolResult> {
   let storeResult: StoreResult = async () => undefined
-  try {
-    const call = prepareCall(deps, tool, args, context)
-    storeResult = call.storeResult
-    const response = await deps.dispatch(call.request)
+  const call = async () => {
+    const prepared = prepareCall(deps, tool, args, context)
+    storeResult = prepared.storeResult
+    const response = await deps.dispatch(prepared.request)
     const result = await readResult(response)
     await storeResult(response.status, result)
     return toToolResult(tool, result)
+  }
+  return tryCall(deps, tool.definition.name, context, call, refusal => storeResult(refusal.status, undefined))
+}
+
+/** Runs a tool. A refusal becomes an error result, from which the model can learn, after `onRefusal`. Never rejects. */
+export async function tryCall(
+  { log }: Pick<ToolCallDeps, 'log'>,
+  tool: string,
+  { requestId }: Pick<RequestContext, 'requestId'>,
+  call: () => Promise<CallToolResult>,
+  onRefusal: (refusal: Refusal) => Promise<void> = async () => undefined,
+): Promise<CallToolResult> {
+  try {
+    return await call()
   } catch (error) {
     const { refusal, isServerFault } = classifyError(error)
     countRefusal(refusal.code)
-    if (isServerFault)
-      deps.log.error({ request_id: context.requestId, tool: tool.definition.name, err: error }, 'tool call failed')
-    await storeResult(refusal.status, undefined)
+    if (isServerFault) log.error({ request_id: requestId, tool, err: error }, 'tool call failed')
+    await onRefusal(refusal)
     return { isError: true, content: [{ type: 'text', text: JSON.stringify(errorBody(refusal)) }] }
   }
 }
@@ -154,12 +167,5 @@ async function readResult(response: Response): Promise<Readonly<Record<string, u
 function toToolResult({ definition }: Tool, result: Readonly<Record<string, unknown>>): CallToolResult {
   if (!definition.returnsUntrustedText)
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result }
-  const fence = newFence()
-  const fencedResult = {
-    untrusted: true,
-    fence,
-    ...(fenceUntrusted(result, fence, definition.trustedFields) as Record<string, unknown>),
-  }
-  const text = `${untrustedWarning(fence)}\n${JSON.stringify(fencedResult)}`
-  return { content: [{ type: 'text', text }], structuredContent: fencedResult }
+  return fencedResult(result, definition.trustedFields)
 }

@@ -10,6 +10,7 @@ import type { RequestContext } from '../../api/request-context.ts'
 import { version } from '../../base/version.ts'
 import { callTool, type ToolCallDeps } from './call-tool.ts'
 import { mayCall, type Tool } from './tools.ts'
+import { waitForMessage, waitForMessageTool } from './wait-for-message.ts'
 import { whoami, whoamiTool } from './whoami.ts'
 
 const instructions =
@@ -57,10 +58,15 @@ function serverFor(context: RequestContext, tools: ReadonlyMap<string, Tool>, de
   const { caller } = context
   const server = new Server({ name: 'mailroom', version }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler('tools/list', () => ({
-    tools: [whoamiTool, ...[...tools.values()].filter(tool => mayCall(tool, caller)).map(tool => tool.listing)],
+    tools: [
+      whoamiTool,
+      ...[...tools.values()].filter(tool => mayCall(tool, caller)).map(tool => tool.listing),
+      ...(caller.scopes.has('inbox:read') ? [waitForMessageTool] : []),
+    ],
   }))
   server.setRequestHandler('tools/call', ({ params }) => {
     if (params.name === whoamiTool.name) return whoami(caller)
+    if (params.name === waitForMessageTool.name) return waitForMessage(deps, params.arguments ?? {}, context)
     const tool = tools.get(params.name)
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}.`)
     return callTool(deps, tool, params.arguments ?? {}, context)

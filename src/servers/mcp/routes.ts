@@ -4,6 +4,7 @@ import { requestContextOf } from '../../api/request-context.ts'
 import { api } from '../../api/route.ts'
 import type { ToolCallDeps } from './call-tool.ts'
 import { hostCheck, hostRefusals } from './host-check.ts'
+import { mcpPath } from './protected-resource.ts'
 import type { Tool } from './tools.ts'
 
 export interface McpDeps extends ToolCallDeps {
@@ -22,7 +23,7 @@ export function mcpRoutes({ tools, names, origins, ...deps }: McpDeps) {
   const checkHost = hostCheck(names, origins)
   return api('mcp')
     .post(
-      '/v1/mcp',
+      mcpPath,
       async ({ request, body }) => {
         const refusal = checkHost(request.headers)
         if (refusal) throw refusal
@@ -43,8 +44,8 @@ export function mcpRoutes({ tools, names, origins, ...deps }: McpDeps) {
         response: { 200: messageSchema, 202: t.Void(), 400: messageSchema },
       },
     )
-    .get('/v1/mcp', methodNotAllowed)
-    .delete('/v1/mcp', methodNotAllowed)
+    .get(mcpPath, methodNotAllowed)
+    .delete(mcpPath, methodNotAllowed)
 }
 
 type MessageResult = { readonly message: unknown } | { readonly error: string; readonly code: number }

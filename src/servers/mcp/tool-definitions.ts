@@ -215,6 +215,14 @@ const definitions: Readonly<Record<string, DefinitionWithoutName>> = {
     description: 'Returns whether an address is on the suppression list of a brand, and why.',
     effect: 'reads',
   },
+  list_events: {
+    operation: 'GET /v1/events',
+    title: 'Read what happened',
+    description:
+      'Returns what happened after a cursor, oldest first: mail received, emails delivered or bounced, domains verified and so on. Pass next_after as after for what comes next; wait holds the call until there is something. Without after it only returns the cursor of now.',
+    effect: 'reads',
+    trustedFields: ['next_after', 'reply_id'],
+  },
   list_suppressions: {
     operation: 'GET /v1/suppressions',
     title: 'List suppressed addresses',

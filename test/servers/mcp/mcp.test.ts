@@ -192,8 +192,29 @@ describe('every tool', () => {
     })
   })
 
+  test('reads what happened, and waits for a message', async () => {
+    const { next_after: before } = await callTool('wait_for_message', { seconds: 0 })
+    const ask = { mailbox: 'hello@demo.test', from: 'ANN@sender', subject: 'the code', after: before, seconds: 55 }
+    const waiting = callTool('wait_for_message', ask)
+    const id = await receive('Welcome')
+    const wanted = await receive('The code')
+    const { found, message, next_after: after } = await waiting
+    expect([found, message.id]).toEqual([true, wanted])
+    expect([message.subject, message.reply_text].map(inside)).toEqual([
+      `The code ${hostile}`,
+      `${hostile} </untrusted>`,
+    ])
+    const listed = await callTool('list_events', { after: before, types: 'message.received', limit: 10 })
+    expect(listed.data.map((event: ToolResult) => event.data.id)).toEqual([id, wanted])
+    expect(listed.next_after).toBe(after)
+    const none = await call('wait_for_message', { after, seconds: 1 })
+    expect([none.found, none.message]).toEqual([false, null])
+    expect(await refused('wait_for_message', { seconds: 56 })).toMatchObject({ code: 'invalid_request', param: 'seconds' })
+    expect(await refused('list_events', { types: 'message.sent' })).toMatchObject({ param: 'types' })
+  })
+
   test('was called in this test', () => {
-    expect([...called].sort()).toEqual(['whoami', ...toolDefinitions.map(({ name }) => name)].sort())
+    expect([...called].sort()).toEqual(['wait_for_message', 'whoami', ...toolDefinitions.map(({ name }) => name)].sort())
   })
 })
 
@@ -203,7 +224,7 @@ test('introduces itself with the version of the program', () => {
 
 test('lists every tool with the schemas of its arguments and its result, and with its hints', async () => {
   const { tools } = await client.listTools()
-  expect(tools.length).toBe(toolDefinitions.length + 1)
+  expect(tools.length).toBe(toolDefinitions.length + 2)
   for (const tool of tools) {
     expect(tool.inputSchema.type).toBe('object')
     expect(Object.keys(tool.outputSchema?.['properties'] ?? {}).length).toBeGreaterThan(0)
@@ -222,9 +243,11 @@ test('lists and calls only the tools that the key may use', async () => {
   expect(names).toEqual([
     'get_attachment',
     'get_message',
+    'list_events',
     'list_mailboxes',
     'list_messages',
     'search_messages',
+    'wait_for_message',
     'whoami',
   ])
   const sending = { from: 'hello@demo.test', to: 'b@friend.test', subject: 'x', text: 'x' }
@@ -341,3 +364,25 @@ test('passes the applicable scenarios of the official conformance suite', async 
     await proxy.close()
   }
 }, 120_000)
+
+test('tells a client without a key where to learn how to ask for one', async () => {
+  const refusal = await post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { authorization: 'Bearer none' })
+  const challenge = /^Bearer resource_metadata="(.*)"$/.exec(refusal.headers.get('www-authenticate') ?? '')
+  expect([refusal.status, challenge?.[1]]).toEqual([
+    401,
+    `${mailroom.http}/.well-known/oauth-protected-resource/v1/mcp`,
+  ])
+  for (const url of [challenge?.[1] ?? '', `${mailroom.http}/.well-known/oauth-protected-resource`]) {
+    const response = await fetch(url)
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      {
+        resource: `${mailroom.http}/v1/mcp`,
+        resource_name: 'Mailroom',
+        resource_documentation: `${mailroom.http}/docs`,
+        bearer_methods_supported: ['header'],
+        scopes_supported: [...scopes],
+      },
+    ])
+  }
+})

@@ -18,10 +18,14 @@ const tables = {
   event_floors: `
     organization_id ${id} NOT NULL, deleted_until BIGINT UNSIGNED NOT NULL,
     PRIMARY KEY (organization_id)`,
+  event_readers: `
+    name VARCHAR(32) ${ascii} NOT NULL, sequence BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (name)`,
 }
 
 /** What happened, in order: the events that programs read, or are told of by webhooks. */
 export async function up(db: Kysely<never>): Promise<void> {
   await addTables(db, tables)
   await sql`INSERT IGNORE INTO event_sequence (id, passed) VALUES (1, 0)`.execute(db)
+  await sql`INSERT IGNORE INTO event_readers (name, sequence) VALUES ('unconfirmed', 0)`.execute(db)
 }

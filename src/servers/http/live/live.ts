@@ -6,12 +6,15 @@ import type { Id } from '../../../base/ids.ts'
 import type { Log } from '../../../base/observability/log.ts'
 import { gauge } from '../../../base/observability/metrics.ts'
 import { refuse } from '../../../base/refusal.ts'
+import type { SequenceWatch } from '../../../events/sequence-watch.ts'
+import { collectChanges } from './changes.ts'
 import { type EventStream, openEventStream } from './event-stream.ts'
 import { selectListeners } from './table.ts'
-import { changesBetween, type Digests, type LiveScope, readDigests, topicsOf } from './topics.ts'
+import { type LiveScope, topicsOf } from './topics.ts'
 
 export interface LiveDeps {
   readonly db: Db
+  readonly watch: SequenceWatch
   readonly clock: Clock
   readonly log: Log
 }
@@ -26,8 +29,8 @@ export interface ListenRequest {
 }
 
 /**
- * Tells pages that something changed, and never what: they load it again. One loop for all pages of this process asks the
- * database, once a second, and only while a page listens.
+ * Tells pages that something changed, and never what: they load it again. One loop for all pages of this process rings, once a
+ * second, for what the sequence of events has brought, and only while a page listens.
  */
 export interface Live {
   /** The body of server-sent events. @throws Refusal `rate_limited` past the limits, `unavailable` while the process stops */
@@ -56,9 +59,9 @@ interface Listener extends ListenRequest {
 
 const streamCount = gauge('mailroom_live_streams', 'Pages of the dashboard that are told of changes.', [])
 
-export function openLive({ db, clock, log }: LiveDeps): Live {
+export function openLive({ db, watch, clock, log }: LiveDeps): Live {
   const listeners = new Set<Listener>()
-  let known: Digests = new Map()
+  const collector = collectChanges(db, watch)
   let beatAt = 0
   let checkAt = 0
   let isClosed = false
@@ -66,17 +69,15 @@ export function openLive({ db, clock, log }: LiveDeps): Live {
   /** Sends what changed since the last time to each page; to a new one, what changed lately, and to one that was away, all. */
   async function poll(): Promise<void> {
     const current = [...listeners]
-    const scopes = new Set(current.map(listener => listener.scope))
-    const found = await readDigests(db, [...scopes], clock.now())
-    const changes = changesBetween(known, found)
-    const recent = changesBetween(new Map(), found)
-    known = found
-    const id = String(millisecondsOf(clock.now()))
+    const now = clock.now()
+    const changes = await collector.collect(new Set(current.map(listener => listener.scope)), now)
+    const id = String(millisecondsOf(now))
     for (const listener of current) {
       const { scope, stream, isUpToDate, isReconnecting } = listener
       listener.isUpToDate = true
-      const topics = isUpToDate ? changes.get(scope) : isReconnecting ? topicsOf(scope) : recent.get(scope)
-      if (topics) stream.send(topics, id)
+      const missed = () => (isReconnecting ? topicsOf(scope) : collector.recent(scope, now))
+      const topics = isUpToDate ? (changes.get(scope) ?? []) : await missed()
+      if (topics.length > 0) stream.send(topics, id)
     }
   }
 
@@ -98,7 +99,7 @@ export function openLive({ db, clock, log }: LiveDeps): Live {
 
   const job = startJob({ name: 'live-updates', intervalMs: livePollMs, log }, async () => {
     if (listeners.size === 0) {
-      known = new Map()
+      collector.rest()
       return 'done'
     }
     const now = performance.now()
@@ -136,6 +137,7 @@ export function openLive({ db, clock, log }: LiveDeps): Live {
       isClosed = true
       for (const { stream } of [...listeners]) stream.close()
       await job.stop()
+      collector.rest()
     },
   }
 }

@@ -1,79 +1,36 @@
 import type { Instant } from '../../../base/clock.ts'
 import type { Db } from '../../../base/database/database.ts'
-import { type Flag, folders } from '../../../base/database/schema.ts'
-import { placeholders, selectRows } from '../../../base/database/select-rows.ts'
+import type { Flag } from '../../../base/database/schema.ts'
+import { padToPowerOfTwo, placeholders, selectRows } from '../../../base/database/select-rows.ts'
 import type { Id } from '../../../base/ids.ts'
-
-/** A part of what an organization has, and a digest that changes with it. */
-export interface DigestRow {
-  readonly organization_id: Id<'org'>
-  /** Names the part, such as a minute. A part that is in one answer and not in the next has grown too old, or is empty. */
-  readonly part: string
-  readonly digest: string
-}
-
-/** At most so many rows of an organization, or of an instance, are looked at. */
-const maxRows = 2000
+import type { EventType } from '../../../events/event-types.ts'
 
 /** A text that differs when the value of a row does, or their number. To MySQL BIT_XOR's result is bytes, and all it is part of. */
 const digestOf = (value: string) => `CONCAT(COUNT(*), ' ', CAST(BIT_XOR(CRC32(${value})) AS CHAR))`
 
-/**
- * The messages received since, by minute and folder: ranges of one index, which holds all that is read. A message that is
- * committed late, among later ones, changes the digest of its minute.
- * @param since the beginning of a minute
- */
-export async function selectMessageDigests(
-  db: Db,
-  organizationIds: readonly Id<'org'>[],
-  since: Instant,
-): Promise<readonly DigestRow[]> {
-  const newest = organizationIds.flatMap(() =>
-    folders.map(
-      folder => `(SELECT organization_id, folder, received_at, id FROM messages FORCE INDEX (messages_organization)
-        WHERE organization_id = ? AND folder = '${folder}' AND received_at >= ? ORDER BY received_at DESC, id DESC LIMIT ${maxRows})`,
-    ),
-  )
-  const parameters = organizationIds.flatMap(id => folders.flatMap(() => [id, since]))
-  return selectRows<DigestRow>(
-    db,
-    `SELECT organization_id, CONCAT(folder, ' ', LEFT(received_at, 16)) AS part,
-        ${digestOf('id')} AS digest
-      FROM (${newest.join(' UNION ALL ')}) recent GROUP BY organization_id, part`,
-    parameters,
-  )
-}
-
-/** The length of the beginning of an id that stays the same for 32.8 seconds: prefix, and 35 of the 50 bits of its time. */
-export const idPartLength = 'evt_'.length + 7
+/** Organizations in one statement. */
+const maxAtOnce = 32
 
 /**
- * The events of emails since, by their ids' time: a range of the primary key, the newest of the instance.
- * @param since the beginning of an id, as long as {@link idPartLength}
+ * A digest of the domains of each organization: those that exist, and what was last found of them. Of a check that changed
+ * nothing there is no event.
  */
-export function selectEmailDigests(
+export async function selectDomainDigests(
   db: Db,
   organizationIds: readonly Id<'org'>[],
-  since: string,
-): Promise<readonly DigestRow[]> {
-  return selectRows<DigestRow>(
-    db,
-    `SELECT organization_id, LEFT(id, ${idPartLength}) AS part, ${digestOf('id')} AS digest
-      FROM (SELECT organization_id, id FROM email_events WHERE id >= ? ORDER BY id DESC LIMIT ${maxRows}) recent
-      WHERE organization_id IN (${placeholders(organizationIds)}) GROUP BY organization_id, part`,
-    [since, ...organizationIds],
-  )
-}
-
-/** The domains of each organization: those that exist, and what was last found of them. */
-export function selectDomainDigests(db: Db, organizationIds: readonly Id<'org'>[]): Promise<readonly DigestRow[]> {
-  return selectRows<DigestRow>(
-    db,
-    `SELECT organization_id, 'all' AS part,
-        ${digestOf("CONCAT_WS(' ', id, status, ownership_verified, last_checked_at)")} AS digest
-      FROM domains WHERE organization_id IN (${placeholders(organizationIds)}) GROUP BY organization_id`,
-    organizationIds,
-  )
+): Promise<ReadonlyMap<Id<'org'>, string>> {
+  const digests = new Map(organizationIds.map(id => [id, '']))
+  for (let at = 0; at < organizationIds.length; at += maxAtOnce) {
+    const ids = padToPowerOfTwo(organizationIds.slice(at, at + maxAtOnce))
+    const rows = await selectRows<{ readonly organization_id: Id<'org'>; readonly digest: string }>(
+      db,
+      `SELECT organization_id, ${digestOf("CONCAT_WS(' ', id, status, ownership_verified, last_checked_at)")} AS digest
+        FROM domains WHERE organization_id IN (${placeholders(ids)}) GROUP BY organization_id`,
+      ids,
+    )
+    for (const row of rows) digests.set(row.organization_id, row.digest)
+  }
+  return digests
 }
 
 /** The newest tasks of operators, with how far they have come. */
@@ -85,6 +42,24 @@ export async function selectTaskDigest(db: Db): Promise<string> {
     [],
   )
   return row?.digest ?? ''
+}
+
+/** So many of an organization's newest events are looked at. */
+const maxRecent = 200
+
+/** The types of an organization's events since. */
+export async function selectRecentTypes(
+  db: Db,
+  organizationId: Id<'org'>,
+  since: Instant,
+): Promise<readonly EventType[]> {
+  const rows = await selectRows<{ readonly type: EventType }>(
+    db,
+    `SELECT DISTINCT type FROM (SELECT type, created_at FROM events FORCE INDEX (events_organization)
+      WHERE organization_id = ? AND sequence > 0 ORDER BY sequence DESC LIMIT ${maxRecent}) newest WHERE created_at >= ?`,
+    [organizationId, since],
+  )
+  return rows.map(row => row.type)
 }
 
 /** A session whose person hears of changes, in one of the organizations that they are a member of (null: of none). */

@@ -25,7 +25,7 @@ export const responseHeaders = {
   'X-RateLimit-Remaining': header('Requests left in the current window.', { type: 'integer' }),
   'X-RateLimit-Reset': header('When the window ends, as Unix time in seconds.', { type: 'integer' }),
   'Retry-After': header('Seconds to wait before a retry.', { type: 'integer', minimum: 1 }),
-  'WWW-Authenticate': header('How to authenticate (RFC 6750).', { type: 'string', const: 'Bearer' }),
+  'WWW-Authenticate': header('How to authenticate (RFC 6750).', { type: 'string', pattern: '^Bearer' }),
   'Idempotent-Replay': header(
     'The request was processed before; this is the stored response.',
     { type: 'string', const: 'true' },

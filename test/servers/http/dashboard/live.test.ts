@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import pino from 'pino'
+import type { BackgroundJob } from '../../../../src/base/concurrency/background-job.ts'
+import { inTransaction } from '../../../../src/base/database/database.ts'
 import { type Id, newId } from '../../../../src/base/ids.ts'
+import { appendEvents } from '../../../../src/events/append-events.ts'
+import { type SequenceWatch, watchSequence } from '../../../../src/events/sequence-watch.ts'
+import { startSequencer } from '../../../../src/events/sequencer.ts'
 import { type Live, openLive } from '../../../../src/servers/http/live/live.ts'
 import { liveRoutes } from '../../../../src/servers/http/live/routes.ts'
 import { openTestHttpServer, type TestHttpServer } from '../../../harness/http-server.ts'
@@ -9,12 +14,18 @@ import { type SignedIn, signInAs } from './browser.ts'
 
 let server: TestHttpServer
 let live: Live
+let watch: SequenceWatch
+let sequencer: BackgroundJob
 let owner: SignedIn
 
 beforeAll(async () => {
   server = await openTestHttpServer({
     features: ({ database, clock }) => {
-      live = openLive({ db: database.db, clock, log: pino({ level: 'silent' }) })
+      const log = pino({ level: 'silent' })
+      const { db } = database
+      watch = watchSequence({ db, log })
+      sequencer = startSequencer({ db, log, onNumbered: watch.poll })
+      live = openLive({ db, watch, clock, log })
       return [liveRoutes(live)]
     },
   })
@@ -22,6 +33,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await live.close()
+  await sequencer.stop()
+  await watch.close()
   await server.close()
 })
 
@@ -57,6 +70,8 @@ async function listen(person: SignedIn, headers: Record<string, string> = {}, qu
   })()
   return heard
 }
+
+const everything = 'messages,emails,domains,suppressions,brands,webhooks,events'
 
 const topicsIn = ({ text }: Heard) => Array.from(text.matchAll(/^data: (.*)$/gm), ([, topics = '']) => topics)
 
@@ -95,27 +110,9 @@ async function newDomain(organizationId: Id<'org'>): Promise<Id<'dom'>> {
   return id
 }
 
-async function newEvent(organizationId: Id<'org'>, id: Id<'evt'> = newId('evt')): Promise<void> {
-  const at = server.clock.now()
-  await server.database.db
-    .insertInto('email_events')
-    .values({
-      id,
-      organization_id: organizationId,
-      email_id: newId('eml'),
-      recipient: null,
-      type: 'queued',
-      occurred_at: at,
-      recorded_at: at,
-      source: 'api',
-      smtp_code: null,
-      enhanced_code: null,
-      detail: null,
-      bounce: 'null' as never,
-      extra: '{}' as never,
-      repeat_key: null,
-    })
-    .execute()
+function newEvent(organizationId: Id<'org'>, db = server.database.db): Promise<void> {
+  const event = { type: 'email.sent', organizationId, brandId: null, occurredAt: server.clock.now(), data: {} } as const
+  return appendEvents(db, [event])
 }
 
 test('a page is told what changed in its organization, within two seconds, and nothing of another', async () => {
@@ -133,29 +130,32 @@ test('a page is told what changed in its organization, within two seconds, and n
   expect(topicsIn(heard)).toEqual([])
   const startedAt = performance.now()
   await newEvent(server.organizationId)
-  await until(async () => topicsIn(heard).includes('emails'))
+  await until(async () => topicsIn(heard).includes('emails,events'))
   expect(performance.now() - startedAt).toBeLessThan(2000)
   await newDomain(server.organizationId)
   await until(async () => topicsIn(heard).includes('domains'))
   await Bun.sleep(2500)
-  expect(topicsIn(heard)).toEqual(['emails', 'domains'])
+  expect(topicsIn(heard)).toEqual(['emails,events', 'domains'])
 })
 
 test('an event that is committed late, among later ones, is told too', async () => {
-  const early = newId('evt')
-  await Bun.sleep(5)
-  await newEvent(server.organizationId)
+  const { db } = server.database
   const heard = await listen(owner)
-  await until(async () => topicsIn(heard).length === 1)
-  await newEvent(server.organizationId, early)
-  await until(async () => topicsIn(heard).length === 2)
-  expect(topicsIn(heard)[1]).toBe('emails')
+  await Bun.sleep(1500)
+  const told = topicsIn(heard).length
+  await inTransaction(db, async tx => {
+    await newEvent(server.organizationId, tx)
+    await newEvent(server.organizationId)
+    await until(async () => topicsIn(heard).length === told + 1)
+  })
+  await until(async () => topicsIn(heard).length === told + 2)
+  expect(topicsIn(heard).at(-1)).toBe('emails,events')
 })
 
 test('a page that was away is told that everything may have changed', async () => {
   const heard = await listen(owner, { 'last-event-id': '1' })
   await until(async () => topicsIn(heard).length > 0)
-  expect(topicsIn(heard)).toEqual(['messages,emails,domains'])
+  expect(topicsIn(heard)).toEqual([everything])
   expect(heard.text).toMatch(/^id: \d+$/m)
 })
 
@@ -199,7 +199,7 @@ test('operators hear of the instance, where they name no organization', async ()
   expect(topicsIn(heard)).toEqual(['tasks'])
   const ofOrganization = await listen(person, { 'last-event-id': '1' }, `?organization=${server.organizationId}`)
   await until(async () => topicsIn(ofOrganization).length > 0)
-  expect(topicsIn(ofOrganization)).toEqual(['messages,emails,domains'])
+  expect(topicsIn(ofOrganization)).toEqual([everything])
 })
 
 test('at shutdown all streams end at once, and no new one begins', async () => {

@@ -162,6 +162,11 @@ export const rows: Readonly<Record<string, MatrixRow>> = {
   restoreMessage: { path: { id: 'message' }, status: 200, otherBrand: refused },
 
   listRequests: { status: 200, otherBrand: 'its requests' },
+  listEvents: {
+    query: own => ({ ...ofBrand(own), after: '0', types: 'email.queued' }),
+    status: 200,
+    ...brandRefers,
+  },
 
   listMembers: { status: 200, otherBrand: refused },
   updateMember: {

@@ -18,6 +18,7 @@ export const storageStrings = {
     search: 'Search index',
     emails: 'Sent emails',
     events: 'Events of emails',
+    event_feed: 'Event feed',
     request_log: 'Request log',
     other: 'Everything else',
   } as Readonly<Record<string, string>>,

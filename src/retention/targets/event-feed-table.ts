@@ -1,0 +1,30 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
+import type { Db } from '../../base/database/database.ts'
+import type { Id } from '../../base/ids.ts'
+
+/** What retention reads of an event of the feed. */
+export interface RetentionFeedRow {
+  readonly position: number | string
+  readonly id: Id<'evt'>
+  readonly organization_id: Id<'org'>
+  readonly created_at: Instant
+  readonly bytes: number | string
+  /** null: readers have not seen it yet. */
+  readonly sequence: number | string | null
+}
+
+async function selectFeedRows(db: Db, rest: RawBuilder<unknown>): Promise<readonly RetentionFeedRow[]> {
+  const { rows } = await sql<RetentionFeedRow>`SELECT position, id, organization_id, created_at,
+      300 + LENGTH(data) AS bytes, sequence FROM events ${rest}`.execute(db)
+  return rows
+}
+
+/** The events after a position, in the order in which they were written. */
+export function selectFeedEventsAfter(db: Db, after: string, limit: number): Promise<readonly RetentionFeedRow[]> {
+  return selectFeedRows(db, sql`WHERE position > ${after} ORDER BY position LIMIT ${sql.lit(limit)}`)
+}
+
+export async function selectFeedEventsById(db: Db, ids: readonly string[]): Promise<readonly RetentionFeedRow[]> {
+  return ids.length === 0 ? [] : await selectFeedRows(db, sql`WHERE id IN (${sql.join(ids)})`)
+}
