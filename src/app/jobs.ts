@@ -22,7 +22,7 @@ import { simulatedMail } from '../receiving/reports/simulated-mail.ts'
 import { rescanRound } from '../receiving/rescan/rescan.ts'
 import { openRetentionRound } from '../retention/retention.ts'
 import { measureStorage } from '../retention/storage/storage-metrics.ts'
-import { tellUnconfirmed } from '../sending/emails/unconfirmed-events.ts'
+import { recordUnconfirmed } from '../sending/emails/unconfirmed-events.ts'
 import { openQueueMetrics } from '../sending/queue/queue-metrics.ts'
 import { relayPollMs } from '../sending/relay/relay.ts'
 import { pauseBrandsOverLimits } from '../sending/reports/pause.ts'
@@ -217,7 +217,7 @@ const relay: readonly Job<AppContext>[] = [
     does: 'writes an event for each recipient of whom nothing was heard since the provider took the email',
     open: ({ config, db, clock }) => {
       const deps = { db, clock, afterMs: config.unconfirmedHours * hourMs }
-      return () => tellUnconfirmed(deps)
+      return () => recordUnconfirmed(deps)
     },
   },
   {

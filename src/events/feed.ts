@@ -9,7 +9,7 @@ import { type EventJson, toJsonEvent } from './event-json.ts'
 import { type FeedQuery, type FeedRequest, readFeedRequest, visibleTo } from './feed-request.ts'
 import { openFeedStream } from './feed-stream.ts'
 import { type EventsRead, selectEvents } from './read-events.ts'
-import type { SequenceNews, SequenceWatch } from './sequence-watch.ts'
+import type { SequenceAdvance, SequenceWatch } from './sequence-watch.ts'
 import type { EventFilter } from './table.ts'
 
 /** Who reads the feed. */
@@ -116,8 +116,8 @@ async function waitForEvents(
   const wakeup = newWakeup()
   let filter: EventFilter | undefined
   // Subscribed before the first look, so that nothing comes unseen in between.
-  const unsubscribe = watch.subscribe(news => {
-    if (!filter || mayConcern(news, filter)) wakeup.notify()
+  const unsubscribe = watch.subscribe(advance => {
+    if (!filter || mayConcern(advance, filter)) wakeup.notify()
   })
   signal.addEventListener('abort', wakeup.notify, { once: true })
   try {
@@ -135,7 +135,7 @@ async function waitForEvents(
   }
 }
 
-function mayConcern({ changed }: SequenceNews, { organizationId, types }: EventFilter): boolean {
+function mayConcern({ changed }: SequenceAdvance, { organizationId, types }: EventFilter): boolean {
   if (changed === null) return true
   const found = changed.get(organizationId)
   return found !== undefined && (types === undefined || types.some(type => found.has(type)))

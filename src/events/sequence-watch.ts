@@ -7,7 +7,7 @@ import type { EventType } from './event-types.ts'
 import { selectLastSequence, selectTypesIn } from './table.ts'
 
 /** That readers can see more than before. */
-export interface SequenceNews {
+export interface SequenceAdvance {
   /** The sequence of the newest event. */
   readonly last: number
   /** The types of the events that are new, by organization; null: it is not known what is new, and may be anything. */
@@ -20,10 +20,10 @@ export interface SequenceNews {
  */
 export interface SequenceWatch {
   /**
-   * Calls `listener` when there are new events. Whoever subscribes first, and reads then, misses none: the first who subscribes
-   * is called soon after in any case. Gives the function that ends the subscription.
+   * Calls `listener` when there are new events; the first one also when it begins. Whoever subscribes first, and reads then, misses
+   * none. Gives the function that ends the subscription.
    */
-  subscribe(listener: (news: SequenceNews) => void): () => void
+  subscribe(listener: (advance: SequenceAdvance) => void): () => void
   /** Looks at once, because this process knows that there are new events. */
   poll(): void
   close(): Promise<void>
@@ -34,25 +34,25 @@ export const watchPollMs = 200
 /** Nobody waits; whoever subscribes ends this. */
 const idleMs = 60_000
 /** After more new events than this readers are told that it may be anything. */
-const maxTold = 5000
+const maxListed = 5000
 
 export function watchSequence({ db, log }: { readonly db: Db; readonly log: Log }): SequenceWatch {
-  const listeners = new Set<(news: SequenceNews) => void>()
+  const listeners = new Set<(advance: SequenceAdvance) => void>()
   const wakeup = newWakeup()
-  /** The last sequence that was told; undefined: nobody was told any. */
-  let told: number | undefined
+  /** The last sequence that the listeners know of; undefined: there was none to know it. */
+  let known: number | undefined
 
   async function look(): Promise<void> {
     const last = await selectLastSequence(db)
-    const after = told
+    const after = known
     if (last === after) return
-    const changed = after === undefined || last - after > maxTold ? null : await changedTypes(db, after, last)
-    told = last
+    const changed = after === undefined || last - after > maxListed ? null : await changedTypes(db, after, last)
+    known = last
     for (const listener of [...listeners]) listener({ last, changed })
   }
 
   const job = startJob({ name: 'event-watch', intervalMs: 0, log }, async signal => {
-    if (listeners.size === 0) told = undefined
+    if (listeners.size === 0) known = undefined
     await wakeup.wait(listeners.size === 0 ? idleMs : watchPollMs)
     if (!signal.aborted && listeners.size > 0) await look()
     return 'done'

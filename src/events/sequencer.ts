@@ -12,7 +12,7 @@ export const sequencerPollMs = 200
 /** Events that this process has just written are looked for after so long: by then most transactions are committed. */
 const commitMs = 25
 /** Between two rounds that number events, so that what comes at the same time shares a statement. */
-const paceMs = 100
+const spacingMs = 100
 const maxAtOnce = 1000
 
 export interface SequencerDeps {
@@ -40,7 +40,7 @@ export function startSequencer({ db, log, onNumbered }: SequencerDeps): Backgrou
   const job = startJob({ name: 'event-sequence', intervalMs: 0, log }, async signal => {
     await wakeup.wait(sequencerPollMs)
     if (signal.aborted) return 'done'
-    if (isAppended) await Bun.sleep(Math.max(commitMs, numberedAtMs + paceMs - performance.now()))
+    if (isAppended) await Bun.sleep(Math.max(commitMs, numberedAtMs + spacingMs - performance.now()))
     isAppended = false
     const count = await numberEvents(db)
     if (count === 0) return 'done'

@@ -3,7 +3,7 @@ import pino from 'pino'
 import { hourMs, plusMs, systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { changeQuarantined } from '../../src/inbox/quarantine/quarantine.ts'
-import { tellUnconfirmed } from '../../src/sending/emails/unconfirmed-events.ts'
+import { recordUnconfirmed } from '../../src/sending/emails/unconfirmed-events.ts'
 import { pauseBrandsOverLimits, resumeBrandByOperator } from '../../src/sending/reports/pause.ts'
 import { infectedBytes } from '../harness/inbox.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
@@ -186,7 +186,7 @@ test('that nothing was heard of a recipient, once', async () => {
   await db.updateTable('email_recipients').set({ status: 'sent' }).where('email_id', '=', sent.id).execute()
   await Bun.sleep(500)
   const after = await newest()
-  const tell = () => tellUnconfirmed({ db, clock, afterMs: 24 * hourMs })
+  const tell = () => recordUnconfirmed({ db, clock, afterMs: 24 * hourMs })
   while ((await tell()) === 'more');
   const [unconfirmed] = await eventsUntil(after, ['email.unconfirmed'], sent.id)
   expect(unconfirmed.data).toMatchObject({ recipient: 'dan@friend.test', status: 'sent' })

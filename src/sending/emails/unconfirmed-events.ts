@@ -1,12 +1,12 @@
-import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
+import { type Clock, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import { appendEvents, type NewEvent } from '../../events/append-events.ts'
 import { lockEventReader, selectOldEvents, updateEventReader } from '../../events/readers-table.ts'
 import { emailFeedEvent } from '../events/feed-events.ts'
-import { recipientDetail } from './unconfirmed.ts'
-import { type SentRecipientRow, selectSentBefore } from './unconfirmed-table.ts'
+import { type EmailDeliveryState, type EmailRecipientRow, lockEmailStates, selectRecipients } from '../events/table.ts'
+import { recipientDetail, type UnconfirmedPolicy } from './unconfirmed.ts'
 
 export interface UnconfirmedDeps {
   readonly db: Db
@@ -22,50 +22,58 @@ const eventsPerRound = 500
  * A round of the job `unconfirmed`: writes `email.unconfirmed` for each recipient who was `sent` so long ago, and of whom nothing
  * was heard since. It reads the sequence itself, that long behind its end, so that each `email.sent` is looked at once.
  */
-export async function tellUnconfirmed({ db, clock, afterMs }: UnconfirmedDeps): Promise<'more' | 'done'> {
+export async function recordUnconfirmed({ db, clock, afterMs }: UnconfirmedDeps): Promise<'more' | 'done'> {
   return await inTransaction(db, async tx => {
     const after = await lockEventReader(tx, readerName)
     // Another process is at it.
     if (after === undefined) return 'done'
-    const now = clock.now()
-    const before = plusMs(now, -afterMs)
+    const policy = { now: clock.now(), afterMs }
+    const before = plusMs(policy.now, -afterMs)
     const read = await selectOldEvents(tx, { type: 'email.sent', after, before, limit: eventsPerRound })
     const last = read.at(-1)
     if (!last) return 'done'
-    const sent = new Set(read.flatMap(({ data }) => (data === null ? [] : sentKey(JSON.parse(data)))))
-    const silent = await selectSentBefore(tx, [...new Set(Array.from(sent, emailIdOf))], before)
-    await appendEvents(
-      tx,
-      silent
-        .filter(row => sent.has(`${row.email_id} ${row.email.toLowerCase()}`))
-        .map(row => unconfirmedEvent(row, { now, afterMs })),
-    )
+    await appendEvents(tx, await unconfirmedEvents(tx, read.flatMap(sentRecipient), policy))
     await updateEventReader(tx, readerName, last.sequence)
     return read.length === eventsPerRound ? 'more' : 'done'
   })
 }
 
-function sentKey(data: { readonly email_id: Id<'eml'>; readonly recipient: string | null }): string {
-  return `${data.email_id} ${data.recipient?.toLowerCase()}`
+/** A recipient whom an `email.sent` was about. */
+interface SentRecipient {
+  readonly emailId: Id<'eml'>
+  /** null: all of them. */
+  readonly address: string | null
 }
 
-function emailIdOf(key: string): Id<'eml'> {
-  return key.slice(0, key.indexOf(' ')) as Id<'eml'>
-}
-
-function unconfirmedEvent(
-  row: SentRecipientRow,
-  policy: { readonly now: Instant; readonly afterMs: number },
-): NewEvent {
-  const email = {
-    id: row.email_id,
-    organizationId: row.organization_id,
-    brandId: row.brand_id,
-    messageId: row.message_id,
-    subject: row.subject,
-    tags: row.tags,
-    metadata: row.metadata,
+function sentRecipient({ data }: { readonly data: string | null }): readonly SentRecipient[] {
+  if (data === null) return []
+  const { email_id: emailId, recipient } = JSON.parse(data) as {
+    readonly email_id: Id<'eml'>
+    readonly recipient: string | null
   }
+  return [{ emailId, address: recipient?.toLowerCase() ?? null }]
+}
+
+/** An event for each of them who is still `sent`, and has been for long enough. */
+async function unconfirmedEvents(
+  tx: Db,
+  sent: readonly SentRecipient[],
+  policy: UnconfirmedPolicy,
+): Promise<readonly NewEvent[]> {
+  const ids = [...new Set(sent.map(({ emailId }) => emailId))].sort()
+  if (ids.length === 0) return []
+  const emails = new Map((await lockEmailStates(tx, ids)).map(email => [email.id, email]))
+  const before = plusMs(policy.now, -policy.afterMs)
+  const wasSent = (row: EmailRecipientRow) =>
+    sent.some(one => one.emailId === row.email_id && (one.address ?? row.email.toLowerCase()) === row.email.toLowerCase())
+  return (await selectRecipients(tx, ids)).flatMap(row => {
+    const email = emails.get(row.email_id)
+    const isSilent = row.status === 'sent' && row.updated_at <= before
+    return email && isSilent && wasSent(row) ? [unconfirmedEvent(email, row, policy)] : []
+  })
+}
+
+function unconfirmedEvent(email: EmailDeliveryState, row: EmailRecipientRow, policy: UnconfirmedPolicy): NewEvent {
   const event = {
     id: newId('evt'),
     type: 'unconfirmed' as const,

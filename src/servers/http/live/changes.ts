@@ -2,7 +2,7 @@ import { type Instant, minuteMs, plusMs } from '../../../base/clock.ts'
 import type { Db } from '../../../base/database/database.ts'
 import type { Id } from '../../../base/ids.ts'
 import type { EventType } from '../../../events/event-types.ts'
-import type { SequenceNews, SequenceWatch } from '../../../events/sequence-watch.ts'
+import type { SequenceAdvance, SequenceWatch } from '../../../events/sequence-watch.ts'
 import { selectDomainDigests, selectRecentTypes, selectTaskDigest } from './table.ts'
 import { type LiveScope, type Topic, topicsOf, topicsOfEvents } from './topics.ts'
 
@@ -26,7 +26,7 @@ export function collectChanges(db: Db, watch: SequenceWatch): ChangeCollector {
   let digests: ReadonlyMap<LiveScope, string> = new Map()
   let unsubscribe: (() => void) | undefined
 
-  function hear({ changed }: SequenceNews): void {
+  function hear({ changed }: SequenceAdvance): void {
     if (changed === null) isAnything = true
     else for (const [id, found] of changed) types.set(id, (types.get(id) ?? new Set<EventType>()).union(found))
   }
