@@ -80,7 +80,10 @@ describe('a page', () => {
     const first = await read(`after=${empty.json.next_after}&limit=2`)
     const second = await read(`after=${first.json.next_after}&limit=2`)
     expect([numbers(first.json), numbers(second.json)]).toEqual([[1, 2], [3]])
-    expect((await read(`after=${second.json.next_after}`)).json).toEqual({ data: [], next_after: second.json.next_after })
+    expect((await read(`after=${second.json.next_after}`)).json).toEqual({
+      data: [],
+      next_after: second.json.next_after,
+    })
     expect(first.json.data[0]).toEqual({
       id: expect.stringMatching(/^evt_/),
       sequence: expect.any(Number),
@@ -232,7 +235,8 @@ describe('a key', () => {
       for (const type of eventTypes) {
         const { status, json } = await read(`after=${after}&types=${type}`, key)
         if (visible.includes(type)) expect([status, numbers(json)]).toEqual([200, [type]])
-        else expect([status, json.error.code, json.error.reason]).toEqual([403, 'insufficient_scope', scopeOfEvent(type)])
+        else
+          expect([status, json.error.code, json.error.reason]).toEqual([403, 'insufficient_scope', scopeOfEvent(type)])
       }
     }
     const writer = await server.newKey({ scopes: ['email:send', 'inbox:write'] as readonly Scope[] })
@@ -292,7 +296,10 @@ describe('server-sent events', () => {
   }
 
   const messagesIn = (text: string) =>
-    Array.from(text.matchAll(/^id: (.*)\ndata: (.*)$/gm), ([, id = '', data = '']) => ({ id, n: JSON.parse(data).data.n }))
+    Array.from(text.matchAll(/^id: (.*)\ndata: (.*)$/gm), ([, id = '', data = '']) => ({
+      id,
+      n: JSON.parse(data).data.n,
+    }))
 
   test('are the events from now on, and after a break those from the last id on', async () => {
     const first = listen('types=email.sent')

@@ -61,8 +61,8 @@ test('an email: each step, in order, with the evidence; the events of the email 
   const { json: sent } = await mailroom.api('POST', '/v1/emails', {
     ...{ ...sending, to: ['bounce@simulator.test'], tags, metadata: { order: '7' } },
   })
-  const events = await eventsUntil(after, ['email.queued', 'email.sent', 'suppression.created', 'email.bounced'])
-  const [queued, , suppression, bounced] = events
+  const events = await eventsUntil(after, ['email.queued', 'email.sent', 'email.bounced', 'suppression.created'])
+  const [queued, , bounced, suppression] = events
   const about = { email_id: sent.id, message_id: sent.message_id, subject: 'Hello', tags, metadata: { order: '7' } }
   expect(queued.data).toEqual({
     ...about,
@@ -96,7 +96,7 @@ test('an email for later, and that it was canceled; a recipient who is suppresse
   expect((await mailroom.api('POST', `/v1/emails/${sent.id}/cancel`)).status).toBe(200)
   const [, suppressed, canceled] = await eventsUntil(after, ['email.scheduled', 'email.suppressed', 'email.canceled'])
   expect(suppressed.data).toMatchObject({ email_id: sent.id, recipient: 'bounce@simulator.test', status: 'suppressed' })
-  expect(canceled.data).toMatchObject({ email_id: sent.id, recipient: null, status: 'canceled' })
+  expect(canceled.data).toMatchObject({ email_id: sent.id, recipient: null, status: 'suppressed' })
 })
 
 test('a suppression that is added and removed', async () => {
@@ -170,7 +170,9 @@ test('a brand that is paused, and resumed', async () => {
   const { db } = mailroom.database
   const limits = { bouncePercent: 1, complaintPercent: 1, minSent: 1, windowMs: hourMs }
   const log = pino({ level: 'silent' })
-  expect(await pauseBrandsOverLimits({ db, clock: systemClock, log, limits })).toEqual([mailroom.demo.brand_id as Id<'brd'>])
+  expect(await pauseBrandsOverLimits({ db, clock: systemClock, log, limits })).toEqual([
+    mailroom.demo.brand_id as Id<'brd'>,
+  ])
   const operator = { actor: 'test', clock: systemClock }
   expect(await resumeBrandByOperator(db, operator, mailroom.demo.brand_id as Id<'brd'>)).toBe(true)
   const [paused, resumed] = await eventsUntil(after, ['brand.paused', 'brand.resumed'])

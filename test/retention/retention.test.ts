@@ -377,14 +377,29 @@ test('the event feed is deleted by the policy of the organization, and readers a
       const id = newId('evt')
       const event = { id, type: 'domain.failed', organizationId, brandId: null, occurredAt: daysAgo(days) } as const
       await appendEvents(db(), [{ ...event, data: { days } }])
-      await db().updateTable('events').set({ created_at: daysAgo(days) }).where('id', '=', id).execute()
+      await db()
+        .updateTable('events')
+        .set({ created_at: daysAgo(days) })
+        .where('id', '=', id)
+        .execute()
     }
   const unnumbered = newId('evt')
   await numberEvents(db())
   await appendEvents(db(), [
-    { id: unnumbered, type: 'domain.failed', organizationId: one, brandId: null, occurredAt: daysAgo(40), data: { days: 40 } },
+    {
+      id: unnumbered,
+      type: 'domain.failed',
+      organizationId: one,
+      brandId: null,
+      occurredAt: daysAgo(40),
+      data: { days: 40 },
+    },
   ])
-  await db().updateTable('events').set({ created_at: daysAgo(40) }).where('id', '=', unnumbered).execute()
+  await db()
+    .updateTable('events')
+    .set({ created_at: daysAgo(40) })
+    .where('id', '=', unnumbered)
+    .execute()
   await setPolicy('event_feed', 10, other)
   await clear()
   const left = async (organizationId: Id<'org'>) => {

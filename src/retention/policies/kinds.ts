@@ -4,7 +4,8 @@ export const retentionKinds = {
   attachments: 'attachments of sent and received mail; a line of text replaces each',
   raw_messages: 'raw content of received messages; what lists and search show stays',
   events: 'events of emails; their status stays',
-  event_feed: 'what GET /v1/events and webhooks tell of, for the whole organization; a reader who is later than that misses events',
+  event_feed:
+    'what GET /v1/events and webhooks tell of, for the whole organization; a reader who is later than that misses events',
   request_log: 'log of requests to the API',
   spam: 'whole messages, counted from when they came into spam',
   trash: 'whole messages, counted from when they came into trash',

@@ -65,7 +65,9 @@ async function unconfirmedEvents(
   const emails = new Map((await lockEmailStates(tx, ids)).map(email => [email.id, email]))
   const before = plusMs(policy.now, -policy.afterMs)
   const wasSent = (row: EmailRecipientRow) =>
-    sent.some(one => one.emailId === row.email_id && (one.address ?? row.email.toLowerCase()) === row.email.toLowerCase())
+    sent.some(
+      one => one.emailId === row.email_id && (one.address ?? row.email.toLowerCase()) === row.email.toLowerCase(),
+    )
   return (await selectRecipients(tx, ids)).flatMap(row => {
     const email = emails.get(row.email_id)
     const isSilent = row.status === 'sent' && row.updated_at <= before

@@ -198,7 +198,8 @@ export function openRequestPipeline(
       refusalPageOf(pending.routedRequest)?.(refusal) ?? Response.json(errorBody(refusal), { status: refusal.status })
     const { headers } = response
     if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
-    if (refusal.status === 401 && !isOfDashboard(pending)) headers.set('www-authenticate', challenge(pending, deps.publicUrl))
+    if (refusal.status === 401 && !isOfDashboard(pending))
+      headers.set('www-authenticate', challenge(pending, deps.publicUrl))
     const allow = error instanceof NotFoundError ? deps.allowedMethods(pending.target.routedPath) : undefined
     if (allow !== undefined) headers.set('allow', allow)
     pending.errorCode = refusal.code

@@ -113,9 +113,7 @@ function isWanted(message: MessageEventData, { mailbox, from, subject }: Message
   const has = (text: string, part: string | undefined) =>
     part === undefined || text.toLowerCase().includes(part.toLowerCase())
   const isFor =
-    mailbox === undefined ||
-    message.mailbox_id === mailbox ||
-    message.address.toLowerCase() === mailbox.toLowerCase()
+    mailbox === undefined || message.mailbox_id === mailbox || message.address.toLowerCase() === mailbox.toLowerCase()
   return isFor && has(`${message.from.name} <${message.from.address}>`, from) && has(message.subject, subject)
 }
 

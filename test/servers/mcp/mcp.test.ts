@@ -209,12 +209,17 @@ describe('every tool', () => {
     expect(listed.next_after).toBe(after)
     const none = await call('wait_for_message', { after, seconds: 1 })
     expect([none.found, none.message]).toEqual([false, null])
-    expect(await refused('wait_for_message', { seconds: 56 })).toMatchObject({ code: 'invalid_request', param: 'seconds' })
+    expect(await refused('wait_for_message', { seconds: 56 })).toMatchObject({
+      code: 'invalid_request',
+      param: 'seconds',
+    })
     expect(await refused('list_events', { types: 'message.sent' })).toMatchObject({ param: 'types' })
   })
 
   test('was called in this test', () => {
-    expect([...called].sort()).toEqual(['wait_for_message', 'whoami', ...toolDefinitions.map(({ name }) => name)].sort())
+    expect([...called].sort()).toEqual(
+      ['wait_for_message', 'whoami', ...toolDefinitions.map(({ name }) => name)].sort(),
+    )
   })
 })
 

@@ -1601,7 +1601,7 @@ export interface components {
                 /** @enum {string} */
                 role: "owner" | "admin" | "member";
                 member_id: string;
-                permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+                permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
                 has_api_access: boolean;
                 /** @description Those that the person may use, the oldest first. */
                 brands: {
@@ -1635,7 +1635,7 @@ export interface components {
             email: string | null;
             /** @constant */
             role: "member";
-            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** Format: date-time */
             expires_at: string;
             /** @description Whom it is for has an account: they sign in first, and then accept. */
@@ -1730,7 +1730,7 @@ export interface components {
         Key: {
             id: string;
             name: string;
-            scopes: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "members:read" | "members:write")[];
+            scopes: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "members:read" | "members:write")[];
             brand: {
                 id: string;
                 name: string;
@@ -1768,7 +1768,7 @@ export interface components {
             /** @enum {string} */
             role: "owner" | "admin" | "member";
             brand_ids: string[] | null;
-            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1792,7 +1792,7 @@ export interface components {
             /** @enum {string} */
             role: "owner" | "admin" | "member";
             brand_ids: string[] | null;
-            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1864,7 +1864,7 @@ export interface components {
         OrganizationRetention: {
             data: {
                 /** @enum {string} */
-                kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "request_log" | "spam" | "trash" | "quarantine";
+                kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
                 description: string;
                 /** @description null: forever. */
                 days: number | null;
@@ -1886,7 +1886,7 @@ export interface components {
         OrganizationRetentionPlan: {
             data: {
                 /** @enum {string} */
-                kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "request_log" | "spam" | "trash" | "quarantine";
+                kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
                 items: number;
                 bytes: number;
             }[];
@@ -3337,7 +3337,7 @@ export interface operations {
                 "application/json": {
                     /** @description A name of 1 to 120 characters on one line. */
                     name: string;
-                    scopes: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "members:read" | "members:write")[];
+                    scopes: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "members:read" | "members:write")[];
                     /** @description The one brand that the key is restricted to. */
                     brand_id?: string;
                     /** @description A date-time in the future, such as 2027-01-31T08:15:00Z. */
@@ -3458,7 +3458,7 @@ export interface operations {
                     /** @enum {string} */
                     role: "owner" | "admin" | "member";
                     brand_ids?: string[];
-                    permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+                    permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
                 };
             };
         };
@@ -3671,7 +3671,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "request_log" | "spam" | "trash" | "quarantine";
+                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
                     /** @description The brand it is set for; absent: the organization. */
                     brand_id?: string;
                     days: number | "forever" | "inherit";
@@ -3721,7 +3721,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "request_log" | "spam" | "trash" | "quarantine";
+                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
                     /** @description The brand it is set for; absent: the organization. */
                     brand_id?: string;
                     days: number | "forever" | "inherit";
@@ -4323,7 +4323,7 @@ export interface operations {
                     /** @description The id of an organization or a brand, or `instance`. */
                     scope: string;
                     /** @enum {string} */
-                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "request_log" | "spam" | "trash" | "quarantine";
+                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
                     /**
                      * @description `inherit`: removes what was set.
                      * @enum {string}

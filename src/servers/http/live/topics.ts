@@ -4,15 +4,7 @@ import type { EventType } from '../../../events/event-types.ts'
 /** Whose changes a stream hears of: an organization's, or those that operators see. */
 export type LiveScope = Id<'org'> | 'instance'
 
-const topicsOfOrganizations = [
-  'messages',
-  'emails',
-  'domains',
-  'suppressions',
-  'brands',
-  'webhooks',
-  'events',
-] as const
+const topicsOfOrganizations = ['messages', 'emails', 'domains', 'suppressions', 'brands', 'webhooks', 'events'] as const
 
 /** What a stream is told of: the first element of the query keys that the page loads again. */
 export type Topic = (typeof topicsOfOrganizations)[number] | 'tasks'
