@@ -1072,6 +1072,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read events, or wait for them
+         * @description All that happened after a cursor, in one order, nothing twice and nothing left out. With `Accept: text/event-stream` the same as server-sent events: the `id` of each is the cursor to go on from (also sent as `Last-Event-ID`), a comment comes every 20 seconds, and the stream ends after 10 minutes. Each type needs a scope: `message.*` inbox:read, `email.*` email:read, `suppression.*` suppressions:read, `domain.*` domains:read, `brand.*` brands:read, `webhook.*` webhooks:read; without `types` those that the key may see are given. A cursor whose events have passed their retention time is refused with `cursor_expired` and `oldest_after`.
+         *
+         *     Any valid API key may use it.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/mcp": {
         parameters: {
             query?: never;
@@ -1128,6 +1150,26 @@ export interface paths {
          * @description Needs no API key.
          */
         get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Learn how to authenticate at the MCP endpoint
+         * @description Needs no API key.
+         */
+        get: operations["getProtectedResource"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1206,14 +1248,14 @@ export interface components {
                  * @description For programs.
                  * @enum {string}
                  */
-                code: "invalid_request" | "invalid_json" | "invalid_cursor" | "brand_required" | "idempotency_key_invalid" | "idempotency_key_reused" | "idempotency_not_supported" | "missing_api_key" | "invalid_api_key" | "api_key_expired" | "api_key_revoked" | "quota_exceeded" | "insufficient_scope" | "brand_restricted" | "from_not_allowed" | "origin_not_allowed" | "role_not_allowed" | "dns_name_not_allowed" | "attachment_infected" | "attachment_unscanned" | "not_found" | "slug_taken" | "domain_taken" | "mailbox_exists" | "receiving_claimed" | "domain_in_use" | "dns_record_conflict" | "record_managed" | "role_fixed" | "not_scheduled" | "not_in_trash" | "draft_changed" | "invitation_closed" | "last_owner" | "payload_too_large" | "attachments_too_large" | "unsupported_media_type" | "domain_not_verified" | "ownership_not_verified" | "recipient_suppressed" | "too_many_recipients" | "too_many_attachments" | "no_content" | "template_not_found" | "template_variable_missing" | "template_invalid" | "draft_incomplete" | "dns_provider_not_configured" | "dns_zone_not_accessible" | "no_reply_address" | "rate_limited" | "idempotency_in_progress" | "internal_error" | "dns_unavailable" | "dns_provider_error" | "unavailable";
+                code: "invalid_request" | "invalid_json" | "invalid_cursor" | "cursor_expired" | "brand_required" | "idempotency_key_invalid" | "idempotency_key_reused" | "idempotency_not_supported" | "missing_api_key" | "invalid_api_key" | "api_key_expired" | "api_key_revoked" | "quota_exceeded" | "insufficient_scope" | "brand_restricted" | "from_not_allowed" | "origin_not_allowed" | "role_not_allowed" | "dns_name_not_allowed" | "attachment_infected" | "attachment_unscanned" | "not_found" | "slug_taken" | "domain_taken" | "mailbox_exists" | "receiving_claimed" | "domain_in_use" | "dns_record_conflict" | "record_managed" | "role_fixed" | "not_scheduled" | "not_in_trash" | "draft_changed" | "invitation_closed" | "last_owner" | "payload_too_large" | "attachments_too_large" | "unsupported_media_type" | "domain_not_verified" | "ownership_not_verified" | "recipient_suppressed" | "too_many_recipients" | "too_many_attachments" | "no_content" | "template_not_found" | "template_variable_missing" | "template_invalid" | "draft_incomplete" | "dns_provider_not_configured" | "dns_zone_not_accessible" | "no_reply_address" | "rate_limited" | "idempotency_in_progress" | "internal_error" | "dns_unavailable" | "dns_provider_error" | "unavailable";
                 /** @description For people; names the invalid value. */
                 message: string;
                 /**
                  * @description What has to change before the request can succeed.
                  * @enum {string}
                  */
-                requirement: "fix_request" | "fix_idempotency_key" | "use_new_idempotency_key" | "remove_idempotency_key" | "use_valid_api_key" | "upgrade_plan" | "grant_scope" | "use_organization_key" | "use_allowed_from" | "none" | "wait" | "check_identifier" | "choose_another" | "release_claim" | "remove_dependents" | "resolve_dns_conflict" | "read_again" | "assign_owner" | "reduce_size" | "send_json" | "verify_domain" | "publish_ownership_record" | "remove_suppression" | "reduce_count" | "add_content" | "fix_template" | "complete_draft" | "configure_dns_provider" | "grant_zone_access" | "specify_recipient" | "retry";
+                requirement: "fix_request" | "use_oldest_after" | "fix_idempotency_key" | "use_new_idempotency_key" | "remove_idempotency_key" | "use_valid_api_key" | "upgrade_plan" | "grant_scope" | "use_organization_key" | "use_allowed_from" | "none" | "wait" | "check_identifier" | "choose_another" | "release_claim" | "remove_dependents" | "resolve_dns_conflict" | "read_again" | "assign_owner" | "reduce_size" | "send_json" | "verify_domain" | "publish_ownership_record" | "remove_suppression" | "reduce_count" | "add_content" | "fix_template" | "complete_draft" | "configure_dns_provider" | "grant_zone_access" | "specify_recipient" | "retry";
                 /** @description A more specific reason. */
                 reason?: string;
                 /** @description How to resolve it. */
@@ -1222,6 +1264,8 @@ export interface components {
                 retryable: boolean;
                 /** @description The invalid parameter, such as `to[3]`. */
                 param?: string;
+                /** @description The cursor to go on from, where one has expired. */
+                oldest_after?: string;
             };
         };
         Brand: {
@@ -1243,7 +1287,7 @@ export interface components {
             /** @enum {string} */
             role: "owner" | "admin" | "member";
             brand_ids: string[] | null;
-            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1255,7 +1299,7 @@ export interface components {
             /** @constant */
             role: "member";
             brand_ids: string[];
-            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** @constant */
             status: "open";
             /** @description The member who sent the invitation; null: the operator. */
@@ -1271,7 +1315,7 @@ export interface components {
             /** @constant */
             role: "member";
             brand_ids: string[];
-            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** @constant */
             status: "open";
             /** @description The member who sent the invitation; null: the operator. */
@@ -1868,6 +1912,26 @@ export interface components {
             /** @description The email that the request created. */
             email_id: string | null;
         };
+        Event: {
+            id: string;
+            /** @description Ascending, in the order in which the feed gives events out; numbers may be left out. */
+            sequence: number;
+            /** @enum {string} */
+            type: "message.received" | "message.quarantined" | "message.released" | "email.scheduled" | "email.queued" | "email.sending" | "email.sent" | "email.delayed" | "email.delivered" | "email.bounced" | "email.complained" | "email.suppressed" | "email.rejected" | "email.failed" | "email.canceled" | "email.replied" | "email.unconfirmed" | "suppression.created" | "suppression.deleted" | "domain.verified" | "domain.failed" | "domain.receiving_live" | "brand.paused" | "brand.resumed" | "webhook.disabled";
+            /** @description null: it concerns the whole organization. */
+            brand_id: string | null;
+            /** Format: date-time */
+            occurred_at: string;
+            /** @description What the API shows of what happened, by type: an InboxItem with `reply_text` for `message.*`, the email and one recipient for `email.*`, a suppression, a domain, a brand. Never a body or an attachment. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        EventPage: {
+            data: components["schemas"]["Event"][];
+            /** @description Where to go on from, also when `data` is empty. */
+            next_after: string;
+        };
         InvitationLink: {
             organization: {
                 name: string;
@@ -1879,7 +1943,7 @@ export interface components {
             email: string | null;
             /** @constant */
             role: "member";
-            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+            permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** Format: date-time */
             expires_at: string;
         };
@@ -2108,7 +2172,7 @@ export interface operations {
             content: {
                 "application/json": {
                     brand_ids?: string[];
-                    permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+                    permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
                 };
             };
         };
@@ -2164,7 +2228,7 @@ export interface operations {
                 "application/json": {
                     email?: string;
                     brand_ids: string[];
-                    permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+                    permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
                 };
             };
         };
@@ -2227,7 +2291,7 @@ export interface operations {
             content: {
                 "application/json": {
                     brand_ids?: string[];
-                    permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "api_access")[];
+                    permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
                 };
             };
         };
@@ -4074,6 +4138,39 @@ export interface operations {
             };
         };
     };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Pass on `next_after`; `0`: from the oldest that is kept. Without it: only what comes from now on. */
+                after?: string;
+                /** @description Rows on a page, at most; above 200 counts as 200. */
+                limit?: number;
+                /** @description Only events of these types, separated by commas. */
+                types?: string;
+                /** @description Only events of this brand. */
+                brand_id?: string;
+                /** @description Only events of this mailbox. */
+                mailbox_id?: string;
+                /** @description How long to wait for an event when there is none, in seconds. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Read events, or wait for them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
     mcp: {
         parameters: {
             query?: never;
@@ -4197,6 +4294,33 @@ export interface operations {
                             /** @description The reason when it is not ready, or a measured value. */
                             detail: string | null;
                         };
+                    };
+                };
+            };
+        };
+    };
+    getProtectedResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metadata of the protected resource (RFC 9728). */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The URL of the MCP endpoint. */
+                        resource: string;
+                        resource_name?: string;
+                        resource_documentation?: string;
+                        bearer_methods_supported: "header"[];
+                        scopes_supported: string[];
                     };
                 };
             };
