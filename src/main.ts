@@ -24,8 +24,16 @@ export async function serve(config: Config): Promise<RunningApp> {
   const adapters = createAdapters(config)
   const secrets = await prepareDatabase(config, adapters, log)
   const app = await startApp(config, log, adapters, secrets)
-  const { http, https, smtp, metrics } = app
-  log.info({ roles: config.roles, http, https: https ?? undefined, smtp, metrics }, 'serving')
+  const { http, https, smtp, submission, submissions, metrics } = app
+  const listeners = {
+    http,
+    https: https ?? undefined,
+    smtp,
+    submission: submission ?? undefined,
+    submissions: submissions ?? undefined,
+    metrics,
+  }
+  log.info({ roles: config.roles, ...listeners }, 'serving')
   // The sandbox delivers to nobody, so there are no mail programs to unsubscribe with.
   const { publicUrl } = config
   const warning = http === null || config.provider === 'sandbox' ? null : oneClickWarning(publicUrl)

@@ -167,7 +167,8 @@ export const scopeRefusals = ['insufficient_scope', 'brand_restricted'] as const
 /** The refusals of an Idempotency-Key where a route does not support one. */
 export const keyNotSupportedRefusals = ['idempotency_not_supported'] as const
 
-function requireScopes(caller: Caller, scopes: readonly Scope[], organizationOnly: boolean): void {
+/** @throws Refusal `insufficient_scope`, `brand_restricted` */
+export function requireScopes(caller: Caller, scopes: readonly Scope[], organizationOnly = false): void {
   if (caller.denial) throw refuse(caller.denial.code, { message: caller.denial.message })
   // Checked first: another scope would not help such a key.
   if (organizationOnly && caller.brandId !== null)

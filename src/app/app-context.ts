@@ -12,6 +12,7 @@ import type { Canary } from '../ports/resolver/canary.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
 import type { BounceAddresses } from '../receiving/reports/bounce-address.ts'
+import type { ClientLimits } from '../servers/limits/client-limits.ts'
 
 /** What a process does; see MAILROOM_ROLES. */
 export type Role = Config['roles'][number]
@@ -37,6 +38,8 @@ export interface AppContext {
   readonly sequenceWatch: SequenceWatch
   /** Whether the disks have enough free space to accept mail. */
   readonly diskSpace: DiskSpaceMonitor
+  /** What clients may do in a minute, whichever server of this process they use. */
+  readonly clientLimits: ClientLimits
   /** What the relay of this process says of its provider; a process without the role relay has no open breaker. */
   readonly relayStatus: { findOpenBreaker: () => OpenBreaker | null }
   /** What the checks of doctor found last in this process. */

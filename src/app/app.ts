@@ -12,6 +12,7 @@ import { withSimulator } from '../ports/provider/simulator/simulator.ts'
 import { createCanary } from '../ports/resolver/canary.ts'
 import { newReturnPaths } from '../sending/reports/return-path.ts'
 import { openMetricsServer } from '../servers/http/metrics-server.ts'
+import { openClientLimits } from '../servers/limits/client-limits.ts'
 import type { Adapters } from './adapters.ts'
 import type { AppContext, Role } from './app-context.ts'
 import { openCertificates } from './certificates.ts'
@@ -21,12 +22,16 @@ import { openPools, type Pools } from './pools.ts'
 import { startRelayRole } from './relay-role.ts'
 import { newShutdown } from './shutdown.ts'
 import { startSmtpRole } from './smtp-role.ts'
+import { startSubmissionRole } from './submission-role.ts'
 
 /** A Mailroom that runs in this process. */
 export interface RunningApp {
   /** `host:port` of SMTP and URL of the API; null: not a role of this process. */
   readonly smtp: string | null
   readonly http: string | null
+  /** `host:port` of mail submission with STARTTLS, and with TLS from the first byte; null: it is off. */
+  readonly submission: string | null
+  readonly submissions: string | null
   /** URL of the API with TLS, which is served from the first certificate on; null: MAILROOM_HTTPS_LISTEN is not set. */
   readonly https: string | null
   /** `host:port` of the metrics. */
@@ -50,11 +55,13 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
     runSequencer(context)
     const isRole = (role: Role) => config.roles.includes(role)
     const wakeRelay = isRole('relay') ? startRelayRole(context) : () => undefined
-    const { http, https } = isRole('http')
-      ? startHttpRole(context, wakeRelay, certificates)
-      : { http: null, https: null }
+    const httpRole = isRole('http') ? startHttpRole(context, wakeRelay, certificates) : null
     const smtp = isRole('smtp') ? await startSmtpRole(context, certificates) : null
-    return { http, https, smtp, metrics: `${config.metricsListen.host}:${metrics.port}`, stop: shutdown.run }
+    const submission = isRole('submission')
+      ? await startSubmissionRole(context, { certificates, wakeRelay, sending: httpRole?.sending })
+      : { submission: null, submissions: null }
+    const { http = null, https = null } = httpRole ?? {}
+    return { http, https, smtp, ...submission, metrics: `${config.metricsListen.host}:${metrics.port}`, stop: shutdown.run }
   } catch (error) {
     await shutdown.run()
     throw error
@@ -109,6 +116,7 @@ function createContext({ config, log, adapters, secrets, pools, onDrain, onStop 
       minFreeBytes: config.leastFreeBytes,
       log,
     }),
+    clientLimits: openClientLimits(config, clock),
     relayStatus: { findOpenBreaker: () => null },
     doctorResults: newLatestResults(),
     openPool: role => pools.open(role, 'request').db,

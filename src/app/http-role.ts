@@ -9,7 +9,7 @@ import { createReadiness } from '../health/readiness/checks.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
-import { openSending } from '../sending/accept/open-sending.ts'
+import { openSending, type SendDeps } from '../sending/accept/open-sending.ts'
 import { dashboardFolder } from '../servers/http/dashboard/manifest.ts'
 import { openLive } from '../servers/http/live/live.ts'
 import { openHttpServer } from '../servers/http/server.ts'
@@ -20,6 +20,14 @@ import { type HttpFeatureDeps, httpFeatures } from './http-features.ts'
 import { instanceFeatures } from './instance-features.ts'
 import { jobs, startJobs } from './jobs.ts'
 
+/** The URLs on which the HTTP role listens, and the sending that it shares with other roles of the process. */
+export interface RunningHttpRole {
+  readonly http: string
+  /** null: not with TLS. */
+  readonly https: string | null
+  readonly sending: SendDeps
+}
+
 /**
  * Starts the HTTP API, MCP and the dashboard; gives the URLs on which it listens, without TLS and with it. `wakeRelay` tells the
  * relay of this process that an email may be due.
@@ -28,7 +36,7 @@ export function startHttpRole(
   context: AppContext,
   wakeRelay: () => void,
   certificates: Certificates,
-): { readonly http: string; readonly https: string | null } {
+): RunningHttpRole {
   const { config, log, clock, secrets, resolver, provider, diskSpace, onDrain, onStop } = context
   const db = context.openPool('http')
   const blobs = mysqlBlobs(db, clock)
@@ -59,6 +67,7 @@ export function startHttpRole(
   const readiness = createReadiness({ ...context, dnsProvider, certificates })
   const tasks = openOperatorTasks({ db: context.db, clock, log })
   onDrain(() => tasks.stop())
+  let opened: SendDeps | undefined
   const openFeatures = (boundUrl: string) => {
     const publicUrl = publicAddress(config, boundUrl)
     const sending = openSending({
@@ -72,6 +81,7 @@ export function startHttpRole(
       parseLargeMessage: texts.readSummary,
       wake: wakeRelay,
     })
+    opened = sending
     onStop(() => sending.renderer.close())
     const deps: HttpFeatureDeps = {
       domains,
@@ -99,6 +109,7 @@ export function startHttpRole(
     dashboardFolder,
     https: config.httpsListen && { listen: config.httpsListen, certificates },
     requestLog,
+    clientLimits: context.clientLimits,
     mcp: {
       names: [
         config.hostname,
@@ -112,5 +123,6 @@ export function startHttpRole(
     readiness,
   })
   onDrain(() => server.close())
-  return { http: server.url, https: server.tlsUrl }
+  if (!opened) throw new Error('the HTTP server has opened no features')
+  return { http: server.url, https: server.tlsUrl, sending: opened }
 }

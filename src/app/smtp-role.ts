@@ -5,10 +5,13 @@ import { mailauthAuthenticator } from '../ports/authenticator/mailauth/mailauth.
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
 import { MessageFiler } from '../receiving/file.ts'
+import type { InboundRecipient } from '../receiving/incoming-message.ts'
 import { authenticatorBySize, openParsePool } from '../receiving/parse-pool/parse-pool.ts'
 import { type ReceiveDeps, receive } from '../receiving/receive.ts'
 import { batchedClaimLookups, findRecipient, type RecipientDeps } from '../receiving/recipient.ts'
+import type { MailService } from '../servers/smtp/deps.ts'
 import { openSmtpServer } from '../servers/smtp/server.ts'
+import { openSpoolFolder } from '../servers/smtp/spool.ts'
 import type { AppContext } from './app-context.ts'
 import { jobs, startJobs } from './jobs.ts'
 
@@ -56,17 +59,25 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
     filer: new MessageFiler({ db, blobs }),
   }
   startJobs(jobs.smtp, context)
-  const spoolFolder = join(config.varFolder, 'spool')
+  const inbound: MailService<InboundRecipient> = {
+    acceptedAs: 'Accepted as',
+    findRecipient: address => findRecipient(address, recipientDeps),
+    receive: mail => receive(mail, receiveDeps),
+  }
   const server = await openSmtpServer({
     config,
-    inbound: {
-      findRecipient: address => findRecipient(address, recipientDeps),
-      receive: mail => receive(mail, receiveDeps),
+    listener: {
+      kind: 'mx',
+      listen: config.smtpListen,
+      tls: 'starttls',
+      requiresCertificate: false,
+      allowsLocalLogin: false,
     },
+    openService: () => inbound,
     certificates,
     log,
     clock,
-    spoolFolder,
+    spoolFolder: openSpoolFolder(join(config.varFolder, 'spool')),
   })
   onDrain(() => server.close())
   return `${server.address.host}:${server.address.port}`

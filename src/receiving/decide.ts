@@ -36,7 +36,7 @@ export interface FolderDecision {
 export type Decision = FolderDecision | { readonly kind: 'refuse'; readonly code: SmtpRefusalCode }
 
 /** A message with so many Received fields is in a mail loop (RFC 5321 §6.3). */
-const maxHops = 50
+export const maxHops = 50
 
 export interface DecisionInput extends Verification {
   /** The reverse-path; empty: the null reverse-path. */

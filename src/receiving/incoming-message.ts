@@ -17,13 +17,13 @@ export interface InboundRecipient {
 }
 
 /** A mail transaction (RFC 5321 §3.3) whose DATA is complete. */
-export interface IncomingMessage {
+export interface IncomingMessage<Recipient = InboundRecipient> {
   /** The transaction's id, as in the reply to DATA and in Received. */
   readonly id: string
   /** The reverse-path; empty: the null reverse-path. */
   readonly mailFrom: string
   /** At least one; no address twice. */
-  readonly recipients: readonly InboundRecipient[]
+  readonly recipients: readonly Recipient[]
   /** The bytes as they came, without dot-stuffing. A file is deleted once `receive` has settled. */
   readonly content: MessageSource
   readonly remoteIp: string

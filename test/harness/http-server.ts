@@ -14,6 +14,7 @@ import { type Clock, type Instant, instantAt, plusMs } from '../../src/base/cloc
 import type { Id } from '../../src/base/ids.ts'
 import type { Readiness } from '../../src/health/readiness/readiness.ts'
 import { openHttpServer } from '../../src/servers/http/server.ts'
+import { openClientLimits } from '../../src/servers/limits/client-limits.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { validateResponse } from './openapi-validation.ts'
 
@@ -102,7 +103,6 @@ export async function openTestHttpServer(
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder,
       ratePerMinute: options.ratePerMinute ?? 1_000_000,
-      authFailuresPerMinute: options.authFailuresPerMinute ?? 1_000_000,
       trustedProxies: options.trustedProxies,
       publicUrl: options.publicUrl,
     },
@@ -115,6 +115,13 @@ export async function openTestHttpServer(
       ...(options.features?.({ database, clock, url }) ?? []),
     ],
     requestLog,
+    clientLimits: openClientLimits(
+      {
+        ratePerMinute: options.ratePerMinute ?? 1_000_000,
+        authFailuresPerMinute: options.authFailuresPerMinute ?? 1_000_000,
+      },
+      clock,
+    ),
     mcp: { names: [], origins: [] },
     log,
     clock,

@@ -6,7 +6,9 @@ import { systemClock } from '../../src/base/clock.ts'
 import { mergeCertificates } from '../../src/ports/certificates/merge.ts'
 import type { InboundPipeline, InboundRecipient, IncomingMessage } from '../../src/receiving/incoming-message.ts'
 import { refuseMail } from '../../src/receiving/smtp-refusal.ts'
-import { openSmtpServer, type SmtpServerDeps } from '../../src/servers/smtp/server.ts'
+import { openSmtpServer } from '../../src/servers/smtp/server.ts'
+import type { SmtpConfig, SmtpTimeouts } from '../../src/servers/smtp/session-limits.ts'
+import { openSpoolFolder } from '../../src/servers/smtp/spool.ts'
 import { until } from './until.ts'
 
 /** An inbound pipeline that records messages for `*@ours.test`, except for `gone@…`, which is unknown. */
@@ -46,8 +48,7 @@ function recipientOf(address: string): InboundRecipient {
   return { address, organizationId: 'org_1', brandId: 'brd_1', domainId: 'dom_1', mailboxId: 'mbx_1' }
 }
 
-const config: SmtpServerDeps['config'] = {
-  smtpListen: { host: '127.0.0.1', port: 0 },
+const config: SmtpConfig = {
   smtpProxies: undefined,
   smtpBanner: undefined,
   hostname: 'mx.ours.test',
@@ -76,8 +77,8 @@ export interface TestSmtpServer {
 
 /** Starts the SMTP server on a free loopback port with a {@link recordingPipeline}. Closing it removes the spool. */
 export async function openTestSmtpServer(
-  changes: Partial<SmtpServerDeps['config']> = {},
-  timeouts: SmtpServerDeps['timeouts'] = {},
+  changes: Partial<SmtpConfig> = {},
+  timeouts: Partial<SmtpTimeouts> = {},
   spoolFolder = mkdtempSync(join(tmpdir(), 'spool-')),
   certificates = mergeCertificates([]),
 ): Promise<TestSmtpServer> {
@@ -86,11 +87,22 @@ export async function openTestSmtpServer(
   const log = pino({ level: 'debug', base: null }, { write: line => void logged.push(line) })
   const server = await openSmtpServer({
     config: { ...config, ...changes },
-    inbound: pipeline,
+    listener: {
+      kind: 'mx',
+      listen: { host: '127.0.0.1', port: 0 },
+      tls: 'starttls',
+      requiresCertificate: false,
+      allowsLocalLogin: false,
+    },
+    openService: () => ({
+      acceptedAs: 'Accepted as',
+      findRecipient: address => pipeline.findRecipient(address),
+      receive: mail => pipeline.receive(mail),
+    }),
     certificates,
     log,
     clock: systemClock,
-    spoolFolder,
+    spoolFolder: openSpoolFolder(spoolFolder),
     timeouts: { unknownDelayMs: 1, drainMs: 2000, ...timeouts },
   })
   return {

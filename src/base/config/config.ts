@@ -64,6 +64,8 @@ function readSetting(env: Env, setting: Setting<unknown>): unknown {
 function findConflict(config: Config): string | undefined {
   if (config.provider === 'smarthost' && config.roles.includes('relay') && !config.smarthostUrls)
     return 'MAILROOM_SMARTHOST_URL is absent; the role `relay` needs it (or set MAILROOM_PROVIDER=sandbox).'
+  if (config.roles.every(role => role === 'submission') && !(config.submissionListen ?? config.submissionsListen))
+    return 'MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN are absent; the role `submission` needs one of them.'
   if (config.provider === 'ses' && config.sesRegion === undefined)
     return 'MAILROOM_SES_REGION is absent; MAILROOM_PROVIDER=ses needs it.'
   if ((config.sesTopicArn ?? config.sesQueueUrl) !== undefined && config.sesConfigurationSet === undefined)

@@ -39,9 +39,9 @@ export const settings = {
   ),
   roles: setting(
     'ROLES',
-    severalOf('smtp', 'http', 'relay'),
-    'smtp,http,relay',
-    'Roles of this process. `smtp` receives mail (background jobs: rescan). `http` serves the API, MCP and the dashboard (search-index, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, unconfirmed, queue-metrics, simulator-reports, ses-queue). Every process also runs disk-space, doctor, heartbeat, backup-metrics, certificate-files, event-sequence, event-watch, and one with `smtp` or `http` acme-load, acme-order.',
+    severalOf('smtp', 'http', 'relay', 'submission'),
+    'smtp,http,relay,submission',
+    'Roles of this process. `smtp` receives mail (background jobs: rescan). `submission` takes mail that programs send by SMTP, on the addresses of MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN. `http` serves the API, MCP and the dashboard (search-index, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, unconfirmed, queue-metrics, simulator-reports, ses-queue). Every process also runs disk-space, doctor, heartbeat, backup-metrics, certificate-files, event-sequence, event-watch, and one with `smtp`, `http` or `submission` acme-load, acme-order.',
   ),
   hostname: setting(
     'HOSTNAME',
@@ -124,6 +124,16 @@ export const settings = {
     'SMTP_PROXIES',
     networks,
     'Load balancers in front of the SMTP server: connections from them must begin with a PROXY protocol header (version 1 or 2), whose source address is the client’s. Headers from other addresses are not read.',
+  ),
+  submissionListen: optional(
+    'SUBMISSION_LISTEN',
+    endpoint,
+    'Address on which programs submit mail by SMTP with STARTTLS, such as `0.0.0.0:587`; the password is an API key with the scope email:send. Without it, and until there is a certificate, there is none. Only on a loopback address no certificate is needed: then programs of this machine log in without TLS.',
+  ),
+  submissionsListen: optional(
+    'SUBMISSIONS_LISTEN',
+    endpoint,
+    'The same with TLS from the first byte, such as `0.0.0.0:465`, as soon as there is a certificate.',
   ),
   tlsCert: optional(
     'TLS_CERT',

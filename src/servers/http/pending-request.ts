@@ -4,7 +4,7 @@ import type { JsonResponse } from '../../api/request-context.ts'
 import type { Session } from '../../api/session/session.ts'
 import type { Instant } from '../../base/clock.ts'
 import { type Id, newId } from '../../base/ids.ts'
-import type { RateLimitStatus } from './limits/rate-limiter.ts'
+import type { RateLimitStatus } from '../limits/rate-limiter.ts'
 import type { RequestTarget } from './routing/request-target.ts'
 
 /** A request in the pipeline, and what is known of it so far. */

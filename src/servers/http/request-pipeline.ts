@@ -7,12 +7,12 @@ import type { IdempotencyKeys } from '../../api/idempotency/idempotency-keys.ts'
 import { refusalPageOf, showRefusalsAs } from '../../api/pages/browser.ts'
 import { maxBodyBytes } from '../../api/request-body.ts'
 import { type RequestContext, setRequestContext } from '../../api/request-context.ts'
-import { clientNetwork } from '../../base/client-network.ts'
-import { type Clock, millisecondsOf } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Id } from '../../base/ids.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { type SpanOptions, traced } from '../../base/observability/tracing.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
+import type { ClientLimits } from '../limits/client-limits.ts'
 import { mcpPath, resourceMetadataUrl } from '../mcp/protected-resource.ts'
 import { browserOrigin, requireSafeOrigin } from './dashboard/browser-origin.ts'
 import { refusalPage } from './dashboard/refusal-page.ts'
@@ -22,7 +22,6 @@ import { discardBody } from './discard-body.ts'
 import { classifyError } from './error-classification.ts'
 import { requireSmallHeader } from './limits/header-size.ts'
 import { openMemoryBudget } from './limits/memory-budget.ts'
-import { openRateLimiter, rateLimited } from './limits/rate-limiter.ts'
 import { newPendingRequest, type PendingRequest, readOnlyCaller, withoutBody } from './pending-request.ts'
 import { clientRequestId, requestLogRow } from './request-log-row.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
@@ -37,8 +36,9 @@ export interface RequestPipelineDeps {
   readonly requestLog: RequestLog
   readonly clock: Clock
   readonly log: Log
+  readonly clientLimits: ClientLimits
+  /** Of one person in the dashboard. */
   readonly ratePerMinute: number
-  readonly authFailuresPerMinute: number
   readonly publicUrl: string | undefined
   /** The routes. It rejects with what they throw, and with NotFoundError. */
   readonly dispatch: (request: Request) => Response | Promise<Response>
@@ -60,8 +60,7 @@ export type ClientAddressGetter = () => string
 export function openRequestPipeline(
   deps: RequestPipelineDeps,
 ): (target: RequestTarget, getAddress: ClientAddressGetter) => Promise<Response> {
-  const organizationLimiter = openRateLimiter(deps.ratePerMinute)
-  const failureLimiter = openRateLimiter(deps.authFailuresPerMinute)
+  const { clientLimits } = deps
   const admitSession = openSessionRequests({ ...deps, authenticator: deps.sessionAuthenticator })
   const memory = openMemoryBudget()
 
@@ -78,7 +77,7 @@ export function openRequestPipeline(
       return await attempt()
     } catch (error) {
       if (error instanceof Refusal && (error.status === 401 || error.detail.isFailedAuthentication))
-        requireFewAuthFailures(clientNetwork(getAddress()))
+        clientLimits.countFailure(getAddress())
       throw error
     }
   }
@@ -96,19 +95,10 @@ export function openRequestPipeline(
     return deps.staticFiles(routedRequest, target.path)
   }
 
-  function requireFewAuthFailures(address: string): void {
-    const nowMs = millisecondsOf(deps.clock.now())
-    const status = failureLimiter.consume(address, nowMs)
-    if (!status.isAllowed)
-      throw rateLimited('Too many requests from this address had no valid API key or link.', status, nowMs)
-  }
-
   function requireWithinRate(pending: PendingRequest, caller: Caller): void {
-    const nowMs = millisecondsOf(deps.clock.now())
-    const status = organizationLimiter.consume(caller.organizationId, nowMs)
+    const status = clientLimits.countRequest(caller.organizationId)
     pending.rateLimit = status
-    if (!status.isAllowed)
-      throw rateLimited(`The organization may make ${status.limit} requests per minute.`, status, nowMs)
+    if (!status.isAllowed) throw clientLimits.refuseRequest(status)
   }
 
   function reserveMemory(pending: PendingRequest, bytes: number): void {

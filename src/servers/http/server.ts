@@ -11,6 +11,7 @@ import type { Db } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import type { Readiness } from '../../health/readiness/readiness.ts'
 import type { Certificates } from '../../ports/certificates/port.ts'
+import type { ClientLimits } from '../limits/client-limits.ts'
 import { protectedResourceRoutes } from '../mcp/protected-resource.ts'
 import { type McpDeps, mcpRoutes } from '../mcp/routes.ts'
 import { createTools } from '../mcp/tools.ts'
@@ -33,7 +34,7 @@ import { openTlsListener } from './tls-listener.ts'
 export interface HttpServerDeps {
   readonly config: Pick<
     Config,
-    'httpListen' | 'varFolder' | 'ratePerMinute' | 'authFailuresPerMinute' | 'trustedProxies' | 'publicUrl'
+    'httpListen' | 'varFolder' | 'ratePerMinute' | 'trustedProxies' | 'publicUrl'
   >
   /** The pool of the HTTP role. */
   readonly db: Db
@@ -46,6 +47,7 @@ export interface HttpServerDeps {
   /** Where the built files of the dashboard are; see dashboard/manifest.ts. */
   readonly dashboardFolder: string
   readonly requestLog: RequestLog
+  readonly clientLimits: ClientLimits
   readonly log: Log
   readonly clock: Clock
   readonly readiness: Readiness
@@ -99,8 +101,8 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
     requestLog: deps.requestLog,
     clock,
     log,
+    clientLimits: deps.clientLimits,
     ratePerMinute: config.ratePerMinute,
-    authFailuresPerMinute: config.authFailuresPerMinute,
     publicUrl: config.publicUrl,
     dispatch: app.fetch,
     staticFiles: openStaticFiles(deps.dashboardFolder, log),

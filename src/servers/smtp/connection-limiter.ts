@@ -1,6 +1,6 @@
 import { clientNetwork } from '../../base/client-network.ts'
 import type { SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
-import { sessionsOpen } from './metrics.ts'
+import { type ListenerKind, sessionsOpen } from './metrics.ts'
 
 /** Limits the sessions at once, in total and by the client's network. */
 export interface ConnectionLimiter {
@@ -9,10 +9,10 @@ export interface ConnectionLimiter {
   release(address: string): void
 }
 
-export function openConnectionLimiter(limits: {
-  readonly total: number
-  readonly perNetwork: number
-}): ConnectionLimiter {
+export function openConnectionLimiter(
+  limits: { readonly total: number; readonly perNetwork: number },
+  listener: ListenerKind = 'mx',
+): ConnectionLimiter {
   const byNetwork = new Map<string, number>()
   let total = 0
   return {
@@ -23,7 +23,7 @@ export function openConnectionLimiter(limits: {
       if (total >= limits.total) return 'too_many_sessions'
       byNetwork.set(network, count + 1)
       total++
-      sessionsOpen.inc()
+      sessionsOpen.inc({ listener })
       return undefined
     },
     release(address) {
@@ -32,7 +32,7 @@ export function openConnectionLimiter(limits: {
       if (count === 0) byNetwork.delete(network)
       else byNetwork.set(network, count)
       total--
-      sessionsOpen.dec()
+      sessionsOpen.dec({ listener })
     },
   }
 }

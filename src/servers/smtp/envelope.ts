@@ -1,14 +1,14 @@
-import type { InboundRecipient } from '../../receiving/incoming-message.ts'
 import type { SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
+import type { SmtpRecipient } from './deps.ts'
 import { type ParsedPath, type PathResult, parsePath } from './path.ts'
 
 /** From MAIL to the end of DATA. */
-export interface MailTransaction {
+export interface MailTransaction<Recipient extends SmtpRecipient = SmtpRecipient> {
   readonly id: string
   readonly mailFrom: string
   readonly smtputf8: boolean
   /** By lower-case address, so that no address is there twice. */
-  readonly recipients: Map<string, InboundRecipient>
+  readonly recipients: Map<string, Recipient>
 }
 
 /** Whether the refusal counts as a guessed address. */
@@ -29,8 +29,20 @@ export function parseRecipient(
   return transaction.recipients.size < maxRecipients ? path : { kind: 'refused', code: 'too_many_recipients' }
 }
 
-/** The refusal of the parameters of MAIL, if any. Supported are SIZE (RFC 1870), BODY (RFC 6152) and SMTPUTF8 (RFC 6531). */
-export function mailParameterError({ parameters }: ParsedPath, maxBytes: number): SmtpRefusalCode | undefined {
+/** What a listener supports in MAIL besides SIZE (RFC 1870) and BODY (RFC 6152). */
+export interface MailExtensions {
+  readonly maxBytes: number
+  /** RFC 6531. */
+  readonly smtputf8: boolean
+  /** The parameter AUTH (RFC 4954 §5), which is not looked at: the client itself is who sends. */
+  readonly auth: boolean
+}
+
+/** The refusal of the parameters of MAIL, if any. */
+export function mailParameterError(
+  { parameters }: ParsedPath,
+  { maxBytes, smtputf8, auth }: MailExtensions,
+): SmtpRefusalCode | undefined {
   for (const [keyword, value] of parameters) {
     switch (keyword) {
       case 'SIZE':
@@ -41,7 +53,12 @@ export function mailParameterError({ parameters }: ParsedPath, maxBytes: number)
         if (!/^(?:7BIT|8BITMIME)$/i.test(value)) return 'parameter_malformed'
         break
       case 'SMTPUTF8':
+        if (!smtputf8) return 'parameter_unknown'
         if (value !== '') return 'parameter_malformed'
+        break
+      case 'AUTH':
+        if (!auth) return 'parameter_unknown'
+        if (value === '') return 'parameter_malformed'
         break
       default:
         return 'parameter_unknown'

@@ -1,28 +1,37 @@
 import { counter, gauge, histogram } from '../../base/observability/metrics.ts'
 
-export const sessionsOpen = gauge('mailroom_smtp_sessions', 'Open SMTP sessions.')
+/** What a listener is for: `mx` receives mail for our domains, `submission` takes mail that clients send. */
+export type ListenerKind = 'mx' | 'submission'
+
+export const sessionsOpen = gauge('mailroom_smtp_sessions', 'Open SMTP sessions.', ['listener'])
 
 export const sessionsCut = counter(
   'mailroom_smtp_sessions_cut_total',
   'SMTP sessions that the server rejected or closed, by reason.',
-  ['reason'],
+  ['listener', 'reason'],
+)
+
+export const loginReplies = counter(
+  'mailroom_smtp_logins_total',
+  'Replies to AUTH: `accepted` or the reason of the refusal.',
+  ['result'],
 )
 
 export const recipientReplies = counter(
   'mailroom_smtp_recipients_total',
   'Replies to RCPT: `accepted` or the reason of the refusal.',
-  ['result'],
+  ['listener', 'result'],
 )
 
 export const messageReplies = counter(
   'mailroom_smtp_messages_total',
   'Results of DATA: `accepted`, the reason of the refusal, or `client_gone`.',
-  ['result'],
+  ['listener', 'result'],
 )
 
 export const dataSeconds = histogram(
   'mailroom_smtp_data_seconds',
   'Time from DATA to the final dot (`transfer`), and from there to the reply (`answer`).',
-  ['part'],
+  ['listener', 'part'],
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600],
 )

@@ -6,27 +6,41 @@ import { networkMatcher } from '../../base/networks.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { version } from '../../base/version.ts'
 import { type Certificates, certificateFor } from '../../ports/certificates/port.ts'
-import type { InboundPipeline } from '../../receiving/incoming-message.ts'
 import { replyFor, type SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
 import { type ConnectionLimiter, openConnectionLimiter } from './connection-limiter.ts'
-import type { SmtpSessionDeps } from './deps.ts'
+import type { MailService, SmtpRecipient, SmtpSessionDeps } from './deps.ts'
 import { drainSessions } from './drain-sessions.ts'
-import { sessionsCut } from './metrics.ts'
+import { type ListenerKind, sessionsCut } from './metrics.ts'
 import { awaitProxyHeader } from './proxy-connection.ts'
 import type { ClientEndpoint } from './proxy-header.ts'
 import { SmtpSession } from './session.ts'
 import { type SessionLimits, type SmtpConfig, type SmtpTimeouts, sessionLimits, tickMs } from './session-limits.ts'
-import { openSpoolFolder } from './spool.ts'
+import type { SpoolFolder } from './spool.ts'
+import { authMechanisms } from './submission/auth-dialog.ts'
 
-export interface SmtpServerDeps {
+/** What a listener is, and how it uses TLS. */
+export interface SmtpListener {
+  readonly kind: ListenerKind
+  readonly listen: Endpoint
+  /** `implicit`: a session begins with the handshake (RFC 8314 §3.3). */
+  readonly tls: 'starttls' | 'implicit'
+  /** Without a certificate connections are turned away. */
+  readonly requiresCertificate: boolean
+  /** Without a certificate, clients of this machine itself may log in without TLS. */
+  readonly allowsLocalLogin: boolean
+}
+
+export interface SmtpServerDeps<Recipient extends SmtpRecipient> {
   readonly config: SmtpConfig
-  readonly inbound: InboundPipeline
+  readonly listener: SmtpListener
+  /** Opens the service of a session, for a client at this address. */
+  readonly openService: (clientAddress: string) => MailService<Recipient>
   /** STARTTLS is offered once there is a certificate. Sessions under way keep theirs. */
   readonly certificates: Certificates
   readonly log: Log
   readonly clock: Clock
-  /** Holds messages past 256 KiB until they are answered; created when it is absent. */
-  readonly spoolFolder: string
+  /** Holds messages past 256 KiB until they are answered. */
+  readonly spoolFolder: SpoolFolder
   /** Shorter times, for tests. */
   readonly timeouts?: Partial<SmtpTimeouts>
 }
@@ -35,36 +49,45 @@ export interface SmtpServer {
   readonly address: Endpoint
   /**
    * Accepts no new session and no new message, replies to the messages that have arrived (within half a minute), and
-   * resolves once every session has ended and the inbound pipeline has settled every message. See {@link drainSessions}.
+   * resolves once every session has ended and its service has settled every message. See {@link drainSessions}.
    */
   close(): Promise<void>
 }
 
 /**
- * Listens for mail (RFC 5321). Offers PIPELINING, 8BITMIME, SMTPUTF8, SIZE, ENHANCEDSTATUSCODES, and STARTTLS with a
- * certificate; not AUTH, DSN, CHUNKING or BINARYMIME.
+ * Listens for mail (RFC 5321). Offers PIPELINING, 8BITMIME, SIZE, ENHANCEDSTATUSCODES, and STARTTLS with a certificate; an MX
+ * SMTPUTF8, a listener for submission AUTH (RFC 6409, RFC 4954); none DSN, CHUNKING or BINARYMIME.
  * @throws when it cannot listen on the address
  */
-export async function openSmtpServer(options: SmtpServerDeps): Promise<SmtpServer> {
-  const { config, log } = options
+export async function openSmtpServer<Recipient extends SmtpRecipient>(
+  options: SmtpServerDeps<Recipient>,
+): Promise<SmtpServer> {
+  const { config, log, listener } = options
   const limits = sessionLimits(config, options.timeouts)
-  const limiter = openConnectionLimiter({ total: config.maxSessions, perNetwork: config.maxSessionsPerAddress })
-  const sessions = new Set<SmtpSession>()
+  const limiter = openConnectionLimiter(
+    { total: config.maxSessions, perNetwork: config.maxSessionsPerAddress },
+    listener.kind,
+  )
+  const sessions = new Set<SmtpSession<Recipient>>()
   let closing: Promise<void> | undefined
   let inFlight = 0
-  const sessionDeps: SmtpSessionDeps = {
-    inbound: options.inbound,
+  const sessionDeps: SmtpSessionDeps<Recipient> = {
+    kind: listener.kind,
+    openService: options.openService,
     log,
     clock: options.clock,
     limits,
-    spoolFolder: openSpoolFolder(options.spoolFolder),
+    spoolFolder: options.spoolFolder,
+    smtputf8: listener.kind === 'mx',
+    mayLogInWithoutTls: address => listener.allowsLocalLogin && !server.hasCertificate && isLoopback(address),
     isClosing: () => closing !== undefined,
     addInFlight: by => {
       inFlight += by
     },
   }
-  const server = new LimitedSmtpServer(serverOptions(config, limits), {
+  const server = new LimitedSmtpServer(serverOptions(config, limits, listener), {
     sessionDeps,
+    listener,
     limiter,
     sessions,
     isProxy: networkMatcher(config.smtpProxies ?? []),
@@ -74,7 +97,7 @@ export async function openSmtpServer(options: SmtpServerDeps): Promise<SmtpServe
   const updateCertificate = () => server.useCertificate(options.certificates, config.hostname)
   updateCertificate()
   options.certificates.onChange(updateCertificate)
-  const address = await listen(server, config.smtpListen)
+  const address = await listen(server, listener.listen)
   const ticker = setInterval(() => {
     const now = performance.now()
     for (const session of sessions) session.check(now)
@@ -106,9 +129,9 @@ function listen(server: SMTPServer, { host, port }: Endpoint): Promise<Endpoint>
   })
 }
 
-const unsupportedCommands = ['AUTH', 'HELP', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'LHLO']
+const unsupportedCommands = ['HELP', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'LHLO']
 
-function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOptions {
+function serverOptions(config: SmtpConfig, limits: SessionLimits, { kind, tls }: SmtpListener): SMTPServerOptions {
   return {
     name: config.hostname,
     ...(config.smtpBanner && { banner: config.smtpBanner.replaceAll('%v', version) }),
@@ -116,6 +139,12 @@ function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOpt
     size: limits.maxMessageBytes,
     hideENHANCEDSTATUSCODES: false,
     hideDSN: true,
+    hideSMTPUTF8: kind === 'submission',
+    authMethods: [...authMechanisms],
+    // The session itself decides when AUTH is needed, with replies of ours.
+    authOptional: true,
+    // The session does the handshake, so that our limits hold before and while it is done.
+    ...(tls === 'implicit' && { secure: true, needsUpgrade: true }),
     // Without a certificate of ours smtp-server would use its own, whose private key is public.
     hideSTARTTLS: true,
     disabledCommands: [...unsupportedCommands, 'STARTTLS'],
@@ -127,10 +156,11 @@ function serverOptions(config: SmtpConfig, limits: SessionLimits): SMTPServerOpt
   }
 }
 
-interface ListenerDeps {
-  readonly sessionDeps: SmtpSessionDeps
+interface ListenerDeps<Recipient extends SmtpRecipient> {
+  readonly sessionDeps: SmtpSessionDeps<Recipient>
+  readonly listener: SmtpListener
   readonly limiter: ConnectionLimiter
-  readonly sessions: Set<SmtpSession>
+  readonly sessions: Set<SmtpSession<Recipient>>
   /** Whether the address is that of a load balancer, whose connections begin with a header of the PROXY protocol. */
   readonly isProxy: (address: string) => boolean
   /** The most connections of load balancers that may wait for their header. */
@@ -138,11 +168,12 @@ interface ListenerDeps {
 }
 
 /** The listener of smtp-server, with our sessions; limits connections before any work is done for them. */
-class LimitedSmtpServer extends SMTPServer {
-  private readonly deps: ListenerDeps
+class LimitedSmtpServer<Recipient extends SmtpRecipient> extends SMTPServer {
+  hasCertificate = false
+  private readonly deps: ListenerDeps<Recipient>
   private pendingHeaders = 0
 
-  constructor(options: SMTPServerOptions, deps: ListenerDeps) {
+  constructor(options: SMTPServerOptions, deps: ListenerDeps<Recipient>) {
     super(options)
     this.deps = deps
   }
@@ -152,7 +183,9 @@ class LimitedSmtpServer extends SMTPServer {
     const certificate = certificateFor(certificates.current(), name)
     if (!certificate) return
     this.updateSecureContext({ cert: certificate.chain, key: certificate.privateKey, minVersion: 'TLSv1.2' })
-    Object.assign(this.options, { hideSTARTTLS: false, disabledCommands: unsupportedCommands })
+    this.hasCertificate = true
+    if (this.deps.listener.tls === 'starttls')
+      Object.assign(this.options, { hideSTARTTLS: false, disabledCommands: unsupportedCommands })
   }
 
   override connect(socket: Socket): void {
@@ -165,7 +198,7 @@ class LimitedSmtpServer extends SMTPServer {
   private async connectProxied(socket: Socket, address: string): Promise<void> {
     const { sessionDeps, maxPendingHeaders } = this.deps
     if (this.pendingHeaders >= maxPendingHeaders) {
-      rejectConnection(socket, 'too_many_sessions')
+      this.reject(socket, 'too_many_sessions')
       return
     }
     this.pendingHeaders++
@@ -181,7 +214,7 @@ class LimitedSmtpServer extends SMTPServer {
       case 'refused':
         // A health check of the load balancer: it connects and sends nothing.
         if (header.why === 'ended') return
-        sessionsCut.inc({ reason: 'proxy_header' })
+        sessionsCut.inc({ listener: this.deps.listener.kind, reason: 'proxy_header' })
         sessionDeps.log.warn(
           { remote_ip: address, reason: header.why },
           'connection closed: a trusted proxy sent no valid PROXY protocol header',
@@ -193,11 +226,16 @@ class LimitedSmtpServer extends SMTPServer {
   }
 
   private startSession(socket: Socket, client: ClientEndpoint): void {
-    const { sessionDeps, limiter, sessions } = this.deps
+    const { sessionDeps, listener, limiter, sessions } = this.deps
     const { address } = client
-    const refusal = sessionDeps.isClosing() ? 'shutting_down' : limiter.acquire(address)
+    const isUnusable = listener.requiresCertificate && !this.hasCertificate
+    const refusal = sessionDeps.isClosing()
+      ? 'shutting_down'
+      : isUnusable
+        ? 'tls_unavailable'
+        : limiter.acquire(address)
     if (refusal) {
-      rejectConnection(socket, refusal)
+      this.reject(socket, refusal)
       return
     }
     const session = new SmtpSession(this, socket, client, sessionDeps, () => {
@@ -209,11 +247,19 @@ class LimitedSmtpServer extends SMTPServer {
     session.on('error', error => sessionDeps.log.debug({ session_id: session.id, err: error }, 'SMTP session failed'))
     session.init()
   }
+
+  private reject(socket: Socket, code: SmtpRefusalCode): void {
+    const { kind, tls } = this.deps.listener
+    sessionsCut.inc({ listener: kind, reason: code })
+    socket.on('error', () => socket.destroy())
+    const { code: basic, enhanced, text } = replyFor(code)
+    // A client that begins with the handshake cannot read a reply.
+    if (tls === 'implicit') socket.destroy()
+    else socket.end(`${basic} ${enhanced} ${text}\r\n`, () => socket.destroy())
+  }
 }
 
-function rejectConnection(socket: Socket, code: SmtpRefusalCode): void {
-  sessionsCut.inc({ reason: code })
-  const reply = replyFor(code)
-  socket.on('error', () => socket.destroy())
-  socket.end(`${reply.code} ${reply.enhanced} ${reply.text}\r\n`, () => socket.destroy())
+/** Is it an address of this machine itself (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3)? */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127\.\d+\.\d+\.\d+$/i.test(host)
 }

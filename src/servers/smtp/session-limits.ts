@@ -3,7 +3,6 @@ import type { Config } from '../../base/config/config.ts'
 /** The configuration of the SMTP server. */
 export type SmtpConfig = Pick<
   Config,
-  | 'smtpListen'
   | 'smtpProxies'
   | 'smtpBanner'
   | 'hostname'
@@ -61,6 +60,8 @@ export interface SessionLimits extends SmtpTimeouts {
   readonly maxUnknown: number
   readonly promptUnknown: number
   readonly maxUnknownDelayMs: number
+  /** Failed logins in one session. */
+  readonly maxFailedLogins: number
   /** RFC 5321 §4.5.3.1.4 requires 512 octets, and more for extensions. */
   readonly maxCommandOctets: number
 }
@@ -80,6 +81,7 @@ export function sessionLimits(config: SmtpConfig, timeouts: Partial<SmtpTimeouts
     maxUnknown: 20,
     promptUnknown: 3,
     maxUnknownDelayMs: 5000,
+    maxFailedLogins: 3,
     maxCommandOctets: 2048,
   }
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { newSortableToken } from '../../base/ids.ts'
-import type { InboundRecipient, IncomingMessage } from '../../receiving/incoming-message.ts'
+import type { IncomingMessage } from '../../receiving/incoming-message.ts'
 import {
   refuseMail,
   replyFor,
@@ -12,11 +12,13 @@ import {
   toSmtpRefusal,
 } from '../../receiving/smtp-refusal.ts'
 import { CommandParser } from './command-parser.ts'
-import type { SmtpSessionDeps } from './deps.ts'
+import type { MailService, SmtpRecipient, SmtpSessionDeps } from './deps.ts'
+import type { DrainableSession } from './drain-sessions.ts'
 import { isUnknownRecipient, type MailTransaction, mailParameterError, parseRecipient } from './envelope.ts'
-import { recipientReplies, sessionsCut } from './metrics.ts'
-import { parsePath } from './path.ts'
+import { loginReplies, recipientReplies, sessionsCut } from './metrics.ts'
+import { type ParsedPath, parsePath } from './path.ts'
 import type { ClientEndpoint } from './proxy-header.ts'
+import { type AuthStep, beginAuth } from './submission/auth-dialog.ts'
 import { Transfer, type TransferSession } from './transfer.ts'
 
 type Done = () => void
@@ -24,6 +26,7 @@ type Done = () => void
 const maxHeloLength = 255
 const replies = {
   mail: { code: 250, enhanced: '2.1.0', text: 'Go on' },
+  login: { code: 235, enhanced: '2.7.0', text: 'Authentication successful' },
   rcpt: { code: 250, enhanced: '2.1.5', text: 'Go on' },
   data: { code: 354, enhanced: '', text: 'End data with <CR><LF>.<CR><LF>' },
 } as const satisfies Record<string, SmtpReply>
@@ -34,26 +37,40 @@ const enhancedStatusCode = /^[245]\.\d{1,3}\.\d{1,3}$/
  * One SMTP session. smtp-server reads the lines, handles the simple commands and STARTTLS; the envelope, DATA and every
  * limit are ours. Its own timeouts, which only measure idle time, are off: {@link SmtpSession.check} applies ours.
  */
-export class SmtpSession extends SMTPConnection implements TransferSession {
-  private readonly deps: SmtpSessionDeps
+export class SmtpSession<Recipient extends SmtpRecipient>
+  extends SMTPConnection
+  implements TransferSession<Recipient>, DrainableSession
+{
+  readonly service: MailService<Recipient>
+  private readonly deps: SmtpSessionDeps<Recipient>
   private readonly onClosed: () => void
   private readonly startedAt = performance.now()
   /** Since when the server waits for a command. */
   private waitingSince = this.startedAt
-  private transaction: MailTransaction | undefined
-  private transfer: Transfer | undefined
+  private transaction: MailTransaction<Recipient> | undefined
+  private transfer: Transfer<Recipient> | undefined
+  /** What the server waits for before its reply. */
   private lookup: { readonly since: number; readonly giveUp: () => void } | undefined
   private errors = 0
   private surplusRecipients = 0
   private unknownRecipients = 0
+  private failedLogins = 0
+  private isListingExtensions = false
   private tlsText: string | undefined
   private closingSince: number | undefined
   /** The socket that is corked, so that its replies leave together. */
   private corked: Socket | undefined
 
-  constructor(server: SMTPServer, socket: Socket, client: ClientEndpoint, deps: SmtpSessionDeps, onClosed: () => void) {
+  constructor(
+    server: SMTPServer,
+    socket: Socket,
+    client: ClientEndpoint,
+    deps: SmtpSessionDeps<Recipient>,
+    onClosed: () => void,
+  ) {
     super(server, socket, { remoteAddress: client.address, remotePort: client.port })
     this.deps = deps
+    this.service = deps.openService(client.address)
     this.onClosed = onClosed
   }
 
@@ -65,7 +82,6 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     }
   }
 
-  /** What comes next: a command, more of a message, or our reply to a message that has arrived. */
   get stage(): 'commands' | 'data' | 'reply' {
     if (!this.transfer) return 'commands'
     return this.transfer.isArriving ? 'data' : 'reply'
@@ -94,7 +110,7 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   /** Sends the reply for the reason and closes the session. */
   cut(code: SmtpRefusalCode): void {
     if (this._closing || this._closed) return
-    sessionsCut.inc({ reason: code })
+    sessionsCut.inc({ listener: this.deps.kind, reason: code })
     this.deps.log.info(
       { session_id: this.id, remote_ip: this.remoteAddress, reason: code },
       'SMTP session closed by the server',
@@ -151,22 +167,119 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     this.corked = undefined
   }
 
-  override handler_MAIL(command: Buffer, done: Done): void {
-    this.corkReplies()
-    this.reply(this.beginTransaction(command.toString()))
+  /** Whether the client may log in as the connection is now. */
+  private get mayLogIn(): boolean {
+    return this.service.authentication !== undefined && (this.secure || this.deps.mayLogInWithoutTls(this.remoteAddress))
+  }
+
+  private get isLoggedIn(): boolean {
+    return Boolean(this.session.user)
+  }
+
+  /** AUTH is refused, not unknown, without TLS; but then it is not listed either. */
+  override _isDisabled(command: string): boolean {
+    if (command !== 'AUTH') return super._isDisabled(command)
+    return this.isListingExtensions ? !this.mayLogIn : this.service.authentication === undefined
+  }
+
+  override handler_EHLO(command: Buffer, done: Done): void {
+    this.isListingExtensions = true
+    super.handler_EHLO(command, () => {
+      this.isListingExtensions = false
+      done()
+    })
+  }
+
+  override handler_AUTH(command: Buffer, done: Done): void {
+    if (this.isLoggedIn || this.transaction) this.endLogin('auth_done', done)
+    else if (this.mayLogIn) this.advanceLogin(beginAuth(command.toString()), done)
+    else this.endLogin('auth_needs_tls', done)
+  }
+
+  private advanceLogin(step: AuthStep, done: Done): void {
+    switch (step.kind) {
+      case 'prompt':
+        this.send(334, step.text, false)
+        this._nextHandler = (line, next) => this.advanceLogin(step.next(line.toString()), next)
+        done()
+        break
+      case 'refused':
+        this.endLogin(step.code, done)
+        break
+      case 'credentials':
+        this.logIn(step.password, done)
+        break
+      default:
+        step satisfies never
+    }
+  }
+
+  private logIn(password: string, done: Done): void {
+    const login = this.service.authentication?.logIn(password) ?? Promise.reject(refuseMail('auth_failed'))
+    this.waitFor(login, {
+      succeed: () => {
+        loginReplies.inc({ result: 'accepted' })
+        this.session.user = 'api-key'
+        this.reply(replies.login)
+        done()
+      },
+      fail: refusal => {
+        const isLast = refusal.code === 'auth_failed' && ++this.failedLogins >= this.deps.limits.maxFailedLogins
+        this.deps.log.info(
+          { session_id: this.id, remote_ip: this.remoteAddress, reason: refusal.code },
+          'SMTP login refused',
+        )
+        if (isLast) this.cut('too_many_logins')
+        else this.endLogin(refusal, done)
+      },
+    })
+  }
+
+  private endLogin(refusal: SmtpRefusal | SmtpRefusalCode, done: Done): void {
+    const { code, reply } = typeof refusal === 'string' ? { code: refusal, reply: replyFor(refusal) } : refusal
+    loginReplies.inc({ result: code })
+    this.reply(reply)
     done()
   }
 
-  private beginTransaction(line: string): SmtpReply {
-    if (this.transaction) return replyFor('out_of_order')
-    if (this.deps.isClosing()) return replyFor('shutting_down')
+  override handler_MAIL(command: Buffer, done: Done): void {
+    this.corkReplies()
+    const path = this.parseMail(command.toString())
+    if (path.kind === 'refused') {
+      this.reply(replyFor(path.code))
+      done()
+    } else this.whileAllowed('MAIL', done, () => this.beginTransaction(path))
+  }
+
+  private parseMail(line: string): ReturnType<typeof parsePath> {
+    const refused = (code: SmtpRefusalCode) => ({ kind: 'refused', code }) as const
+    const { limits, smtputf8, isClosing } = this.deps
+    const { authentication } = this.service
+    if (authentication && !this.isLoggedIn) return refused(this.mayLogIn ? 'auth_required' : 'tls_required')
+    if (this.transaction) return refused('out_of_order')
+    if (isClosing()) return refused('shutting_down')
     const path = parsePath('MAIL FROM', line, false)
-    const error = path.kind === 'refused' ? path.code : mailParameterError(path, this.deps.limits.maxMessageBytes)
-    if (path.kind === 'refused' || error) return replyFor(error ?? 'sender_malformed')
-    const { address, parameters } = path
+    if (path.kind === 'refused') return path
+    const extensions = { maxBytes: limits.maxMessageBytes, smtputf8, auth: authentication !== undefined }
+    const error = mailParameterError(path, extensions)
+    return error ? refused(error) : path
+  }
+
+  private beginTransaction({ address, parameters }: ParsedPath): SmtpReply {
     const smtputf8 = parameters.has('SMTPUTF8')
     this.transaction = { id: newSortableToken(), mailFrom: address, smtputf8, recipients: new Map() }
     return replies.mail
+  }
+
+  /** Replies with what `begin` gives, when the client may still send, or with why it may not. */
+  private whileAllowed(command: 'MAIL' | 'DATA', done: Done, begin: () => SmtpReply): void {
+    const conclude = (reply: SmtpReply) => {
+      this.reply(reply)
+      done()
+    }
+    const access = this.service.authentication?.requireAccess(command)
+    if (access) this.waitFor(access, { succeed: () => conclude(begin()), fail: refusal => conclude(refusal.reply) })
+    else conclude(begin())
   }
 
   override handler_RCPT(command: Buffer, done: Done): void {
@@ -175,15 +288,22 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     const path = parseRecipient(command.toString(), transaction, this.deps.limits.maxRecipients)
     if (path.kind === 'refused') this.refuseRecipient(refuseMail(path.code), done)
     else
-      this.lookUp(path.address, done, recipient => {
-        transaction?.recipients.set(recipient.address.toLowerCase(), recipient)
-        recipientReplies.inc({ result: 'accepted' })
-        this.reply(replies.rcpt)
-        done()
+      this.waitFor(this.service.findRecipient(path.address), {
+        succeed: recipient => {
+          transaction?.recipients.set(recipient.address.toLowerCase(), recipient)
+          recipientReplies.inc({ listener: this.deps.kind, result: 'accepted' })
+          this.reply(replies.rcpt)
+          done()
+        },
+        fail: refusal => this.refuseRecipient(refusal, done),
       })
   }
 
-  private lookUp(address: string, done: Done, accept: (recipient: InboundRecipient) => void): void {
+  /** Waits for the service, at most as long as a reply may take, before the reply to a command. */
+  private waitFor<Result>(
+    work: Promise<Result>,
+    { succeed, fail }: { succeed: (result: Result) => void; fail: (refusal: SmtpRefusal) => void },
+  ): void {
     const conclude = (sendReply: () => void) => {
       if (this.lookup !== lookup) return
       this.lookup = undefined
@@ -192,17 +312,17 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
     }
     const lookup = {
       since: performance.now(),
-      giveUp: () => conclude(() => this.refuseRecipient(refuseMail('answer_late'), done)),
+      giveUp: () => conclude(() => fail(refuseMail('answer_late'))),
     }
     this.lookup = lookup
-    this.deps.inbound.findRecipient(address).then(
-      recipient => conclude(() => accept(recipient)),
-      error => conclude(() => this.refuseRecipient(toSmtpRefusal(error), done)),
+    work.then(
+      result => conclude(() => succeed(result)),
+      error => conclude(() => fail(toSmtpRefusal(error))),
     )
   }
 
   private refuseRecipient(refusal: SmtpRefusal, done: Done): void {
-    recipientReplies.inc({ result: refusal.code })
+    recipientReplies.inc({ listener: this.deps.kind, result: refusal.code })
     const fields = { session_id: this.id, remote_ip: this.remoteAddress, reason: refusal.code }
     if (refusal.code === 'our_trouble') this.deps.log.error({ ...fields, err: refusal.cause }, 'recipient refused')
     else this.deps.log.info(fields, 'recipient refused')
@@ -233,15 +353,22 @@ export class SmtpSession extends SMTPConnection implements TransferSession {
   }
 
   override handler_DATA(command: Buffer, done: Done): void {
-    this.reply(this.beginTransfer(command.toString()))
-    done()
+    const refusal = this.dataError(command.toString())
+    if (refusal) {
+      this.reply(replyFor(refusal))
+      done()
+    } else this.whileAllowed('DATA', done, () => this.beginTransfer())
   }
 
-  private beginTransfer(line: string): SmtpReply {
+  private dataError(line: string): SmtpRefusalCode | undefined {
+    if (!this.transaction) return 'out_of_order'
+    if (line.trim().length > 4) return 'parameter_malformed'
+    return this.transaction.recipients.size === 0 ? 'no_recipients' : undefined
+  }
+
+  private beginTransfer(): SmtpReply {
     const { transaction, _parser: parser } = this
     if (!transaction || !(parser instanceof CommandParser)) return replyFor('out_of_order')
-    if (line.trim().length > 4) return replyFor('parameter_malformed')
-    if (transaction.recipients.size === 0) return replyFor('no_recipients')
     this.transfer = new Transfer(this, transaction, this.deps)
     parser.startData(this.transfer)
     return replies.data

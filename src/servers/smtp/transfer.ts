@@ -7,14 +7,15 @@ import {
   toSmtpRefusal,
 } from '../../receiving/smtp-refusal.ts'
 import type { DataReceiver } from './command-parser.ts'
-import type { SmtpSessionDeps } from './deps.ts'
+import type { MailService, SmtpRecipient, SmtpSessionDeps } from './deps.ts'
 import type { MailTransaction } from './envelope.ts'
 import { dataSeconds, messageReplies } from './metrics.ts'
 import type { Spool } from './spool.ts'
 
 /** The session, as far as a transfer needs it. */
-export interface TransferSession {
+export interface TransferSession<Recipient extends SmtpRecipient> {
   readonly id: string
+  readonly service: MailService<Recipient>
   readonly client: Pick<IncomingMessage, 'remoteIp' | 'helo' | 'tls'>
   /** Sends the final reply to DATA. */
   replyToData(reply: SmtpReply): void
@@ -23,7 +24,7 @@ export interface TransferSession {
 }
 
 /** One message, from the reply 354 to the final reply. */
-export class Transfer implements DataReceiver {
+export class Transfer<Recipient extends SmtpRecipient> implements DataReceiver {
   private phase: 'transfer' | 'reply' | 'over' = 'transfer'
   private phaseSince = performance.now()
   private windowSince = this.phaseSince
@@ -31,11 +32,15 @@ export class Transfer implements DataReceiver {
   private resume: () => void = () => undefined
   private readonly stop = new AbortController()
   private readonly spool: Spool
-  private readonly session: TransferSession
-  private readonly transaction: MailTransaction
-  private readonly deps: SmtpSessionDeps
+  private readonly session: TransferSession<Recipient>
+  private readonly transaction: MailTransaction<Recipient>
+  private readonly deps: SmtpSessionDeps<Recipient>
 
-  constructor(session: TransferSession, transaction: MailTransaction, deps: SmtpSessionDeps) {
+  constructor(
+    session: TransferSession<Recipient>,
+    transaction: MailTransaction<Recipient>,
+    deps: SmtpSessionDeps<Recipient>,
+  ) {
     this.session = session
     this.transaction = transaction
     this.deps = deps
@@ -60,7 +65,7 @@ export class Transfer implements DataReceiver {
 
   end(resume: () => void): void {
     const now = performance.now()
-    dataSeconds.observe({ part: 'transfer' }, (now - this.phaseSince) / 1000)
+    dataSeconds.observe({ listener: this.deps.kind, part: 'transfer' }, (now - this.phaseSince) / 1000)
     this.phase = 'reply'
     this.phaseSince = now
     this.resume = resume
@@ -89,7 +94,7 @@ export class Transfer implements DataReceiver {
     this.phase = 'over'
     this.stop.abort()
     this.record(reason)
-    // While the inbound pipeline has the message, settling discards it.
+    // While the service has the message, settling discards it.
     if (wasTransfer) void this.discard()
   }
 
@@ -110,7 +115,7 @@ export class Transfer implements DataReceiver {
     const receivedAt = this.deps.clock.now()
     const content = await this.spool.finish()
     const { id, mailFrom, recipients, smtputf8 } = this.transaction
-    return this.deps.inbound.receive({
+    return this.session.service.receive({
       id,
       mailFrom,
       recipients: [...recipients.values()],
@@ -135,9 +140,9 @@ export class Transfer implements DataReceiver {
     this.phase = 'over'
     const isRefused = outcome instanceof SmtpRefusal
     this.record(isRefused ? outcome.code : 'accepted', outcome)
-    dataSeconds.observe({ part: 'answer' }, (performance.now() - this.phaseSince) / 1000)
+    dataSeconds.observe({ listener: this.deps.kind, part: 'answer' }, (performance.now() - this.phaseSince) / 1000)
     this.session.replyToData(
-      isRefused ? outcome.reply : { code: 250, enhanced: '2.0.0', text: `Accepted as ${outcome.id}` },
+      isRefused ? outcome.reply : { code: 250, enhanced: '2.0.0', text: `${this.session.service.acceptedAs} ${outcome.id}` },
     )
     this.resume()
   }
@@ -146,8 +151,8 @@ export class Transfer implements DataReceiver {
     result: SmtpRefusalCode | 'accepted' | 'client_gone',
     outcome?: { readonly id: string } | SmtpRefusal,
   ): void {
-    messageReplies.inc({ result })
-    const { log } = this.deps
+    const { log, kind: listener } = this.deps
+    messageReplies.inc({ listener, result })
     const fields = {
       session_id: this.session.id,
       transaction_id: this.transaction.id,

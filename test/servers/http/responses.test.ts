@@ -8,6 +8,7 @@ import { openSessionAuthenticator } from '../../../src/accounts/sessions/authent
 import { openDatabase } from '../../../src/base/database/database.ts'
 import { openMetricsServer } from '../../../src/servers/http/metrics-server.ts'
 import { openHttpServer } from '../../../src/servers/http/server.ts'
+import { openClientLimits } from '../../../src/servers/limits/client-limits.ts'
 import { type CallResult, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { until } from '../../harness/until.ts'
 import { probeRoutes } from './probe-routes.ts'
@@ -100,7 +101,6 @@ test('responds unavailable without the database, while /health still works', asy
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder: server.varFolder,
       ratePerMinute: 10,
-      authFailuresPerMinute: 10,
       trustedProxies: undefined,
       publicUrl: undefined,
     },
@@ -110,6 +110,7 @@ test('responds unavailable without the database, while /health still works', asy
     dashboardFolder: server.varFolder,
     mcp: { names: [], origins: [] },
     requestLog,
+    clientLimits: openClientLimits({ ratePerMinute: 10, authFailuresPerMinute: 10 }, server.clock),
     log: pino({ level: 'silent' }),
     clock: server.clock,
     readiness: async () => ({

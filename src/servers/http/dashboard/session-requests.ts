@@ -13,7 +13,7 @@ import { requireFactor, requireSession } from '../../../api/session/session-rout
 import { clientNetwork } from '../../../base/client-network.ts'
 import { type Clock, millisecondsOf } from '../../../base/clock.ts'
 import { refuse } from '../../../base/refusal.ts'
-import { openRateLimiter, rateLimited } from '../limits/rate-limiter.ts'
+import { openRateLimiter, rateLimited } from '../../limits/rate-limiter.ts'
 import type { PendingRequest } from '../pending-request.ts'
 import { browserOrigin, isLocalRequest, requireSafeOrigin } from './browser-origin.ts'
 import { wantsConfirmation } from './confirmed-operations.ts'

@@ -10,7 +10,7 @@ import { keyNotSupportedRefusals, scopeRefusals } from '../../../api/route.ts'
 import { validationRefusals } from '../../../api/validation.ts'
 import { catalogueEntry, type RefusalCode, refusalCodes } from '../../../base/refusal.ts'
 import { serverFaultRefusals } from '../error-classification.ts'
-import { rateRefusals } from '../limits/rate-limiter.ts'
+import { rateRefusals } from '../../limits/rate-limiter.ts'
 import { largeBodyRefusals } from '../request-pipeline.ts'
 
 const header = (description: string, schema: JsonSchema, required = true) => ({ description, required, schema })

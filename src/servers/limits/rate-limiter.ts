@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '../../../base/refusal.ts'
+import { type Refusal, refuse } from '../../base/refusal.ts'
 
 /** The state of one key's limit in the current minute. */
 export interface RateLimitStatus {
