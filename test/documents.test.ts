@@ -74,11 +74,8 @@ function blocksOf(markdown: string, language: string, title: string): readonly s
 }
 
 test('the commands of the README, and the first calls of docs/api.md, work as they are written', async () => {
-  const [start, takeKey = '', sendIn = '', readInbox = '', sendOut = '', readSent = '', ...others] = blocksOf(
-    readme,
-    'bash',
-    'Try it',
-  )
+  const blocks = blocksOf(readme, 'bash', 'Try it')
+  const [start, takeKey = '', sendIn = '', readInbox = '', sendOut = '', submit = '', readSent = '', ...others] = blocks
   expect([start, others]).toEqual(['./mailroom up\n', []])
 
   const folder = temporaryFolder()
@@ -102,13 +99,15 @@ test('the commands of the README, and the first calls of docs/api.md, work as th
 
     const accepted = JSON.parse(await run(sendOut))
     expect(accepted.status).toBe('queued')
+    expect(await run(submit)).toBe('')
     const [inTypeScript = ''] = blocksOf(readme, 'ts', 'Try it')
     expect(await runProgram('ts', inTypeScript, running, folder.path)).toContain('queued')
     const [inPython = ''] = blocksOf(readme, 'python', 'Try it')
     expect(JSON.parse(await runProgram('py', inPython, running, folder.path)).status).toBe('queued')
     await until(async () => {
       const sent = JSON.parse(await run(readSent)).data
-      expect(sent.map((each: { subject: string }) => each.subject)).toEqual(['Hello back', 'Hello back', 'Hello back'])
+      const subjects = ['Hello back', 'Hello back', 'Hello again', 'Hello back']
+      expect(sent.map((each: { subject: string }) => each.subject)).toEqual(subjects)
       expect(sent.at(-1)).toMatchObject({ id: accepted.id, to: ['you@friend.test'] })
       return sent.every((each: { status: string }) => each.status === 'sent')
     })
@@ -144,6 +143,7 @@ async function runAsWritten(commands: string, up: UpProcess, folder: string): Pr
   const here = commands
     .replaceAll('http://127.0.0.1:8080', up.file.http)
     .replaceAll('127.0.0.1:2525', up.file.smtp)
+    .replaceAll('127.0.0.1:2587', up.file.submission ?? '')
     .replaceAll('var/up.json', join(folder, 'up.json'))
   return await outputOf(['bash', '-euo', 'pipefail', '-c', here], {})
 }

@@ -31,7 +31,7 @@ receives, the mailbox hello@demo.test, a catch-all and an API key. Outgoing mail
 link that signs you in to the dashboard, as the demo's owner and as operator, and commands to try, and writes DIR/up.json
 when it is ready.
 
-SMTP listens on 127.0.0.1:2525 and HTTP on 127.0.0.1:8080. MAILROOM_* variables that you set are used: with
+SMTP listens on 127.0.0.1:2525, SMTP submission on 127.0.0.1:2587 and HTTP on 127.0.0.1:8080. MAILROOM_* variables that you set are used: with
 MAILROOM_HTTP_LISTEN=127.0.0.1:0 a free port is taken; with MAILROOM_DATABASE_URL or MAILROOM_CLAMD your own server is used and
 no private one is started. Ctrl-C or SIGTERM finishes the work in progress, then stops all of it.`,
   options: {
@@ -73,14 +73,14 @@ async function start(folder: string, env: Environment, steps: ShutdownSteps): Pr
   const config = readConfig({ ...servers, ...trialSettings, ...setValues(env) })
   const app = await serve(config)
   steps.push(() => app.stop())
-  const { http, smtp } = app
+  const { http, smtp, submission } = app
   if (!http || !smtp) throw new CommandError('up needs the roles http and smtp; MAILROOM_ROLES leaves one of them out.')
   const database = openDatabase(config.databaseUrl, 2)
   steps.push(() => database.close())
   const key = await demoKey(database.db, http, paths.demo)
   const demo = await createDemo({ base: http, key }, database.db)
   const file: UpFile = {
-    ...{ http, smtp, key, ...demo },
+    ...{ http, smtp, submission, key, ...demo },
     ...(await dashboardAccess(database.db, publicAddress(config, http), demo.organization_id)),
     ...{ database_url: config.databaseUrl, pid: process.pid },
   }
@@ -135,6 +135,7 @@ async function startOwnClamd(folder: string, steps: ShutdownSteps) {
 const trialSettings: Environment = {
   MAILROOM_HTTP_LISTEN: '127.0.0.1:8080',
   MAILROOM_SMTP_LISTEN: '127.0.0.1:2525',
+  MAILROOM_SUBMISSION_LISTEN: '127.0.0.1:2587',
   MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
   MAILROOM_HOSTNAME: 'mail.demo.test',
   MAILROOM_POSTMASTER: 'hello@demo.test',

@@ -31,8 +31,8 @@ ask() {
 given() { if [[ -n ${!1-} ]]; then echo "$1=${!1}"; else echo "${2:-#$1=}"; fi; }
 
 write_settings() {
-  local roles='#MAILROOM_ROLES=smtp,http,relay'
-  [[ -s $relay_file ]] || roles='MAILROOM_ROLES=smtp,http'
+  local roles='#MAILROOM_ROLES=smtp,http,relay,submission'
+  [[ -s $relay_file ]] || roles='MAILROOM_ROLES=smtp,http,submission'
   cat <<SETTINGS
 # The settings of Mailroom; docs/settings.md lists all of them. One KEY=value a line, as systemd.exec(5) reads an EnvironmentFile.
 # After a change: systemctl restart mailroom
@@ -50,6 +50,10 @@ $roles
 # The provider of the relay: postfix, postmark, mailgun, sendgrid, brevo or none.
 $(given MAILROOM_SMARTHOST_PRESET '#MAILROOM_SMARTHOST_PRESET=postfix')
 $(given MAILROOM_SPF_INCLUDE)
+
+# Where programs submit mail by SMTP with an API key as password, when there is a certificate.
+$(given MAILROOM_SUBMISSION_LISTEN '#MAILROOM_SUBMISSION_LISTEN=0.0.0.0:587')
+$(given MAILROOM_SUBMISSIONS_LISTEN '#MAILROOM_SUBMISSIONS_LISTEN=0.0.0.0:465')
 
 # STARTTLS, when there is a certificate. The account $account must be able to read both files.
 #MAILROOM_TLS_CERT=/etc/mailroom/tls/fullchain.pem

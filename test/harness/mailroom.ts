@@ -35,6 +35,9 @@ export interface MailroomProcess {
   readonly http: string
   /** The port on 127.0.0.1; 0: SMTP is not a role of this process. */
   readonly smtp: number
+  /** The ports of mail submission on 127.0.0.1, with STARTTLS and with implicit TLS; 0: it is not configured. */
+  readonly submission: number
+  readonly submissions: number
   readonly pid: number
   /** Its log lines so far, oldest first. */
   readonly log: readonly LogLine[]
@@ -109,6 +112,12 @@ export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
       get smtp() {
         return current.smtp
       },
+      get submission() {
+        return current.submission
+      },
+      get submissions() {
+        return current.submissions
+      },
       get pid() {
         return current.pid
       },
@@ -169,7 +178,7 @@ export async function startProcess(settings: Settings, checkout = projectRoot): 
     if (!line && (child.exitCode !== null || child.signalCode !== null)) throw new Error(`serve ended:\n${output()}`)
     return line
   }
-  const { http, smtp } = await until(findServingLine, {
+  const { http, smtp, submission, submissions } = await until(findServingLine, {
     what: 'the process serves',
     withinMs: readyMs,
     details: output,
@@ -179,7 +188,9 @@ export async function startProcess(settings: Settings, checkout = projectRoot): 
   })
   return {
     http: typeof http === 'string' ? http : '',
-    smtp: typeof smtp === 'string' ? Number(smtp.split(':').at(-1)) : 0,
+    smtp: portOf(smtp),
+    submission: portOf(submission),
+    submissions: portOf(submissions),
     pid: child.pid,
     log,
     resetPeakMemory: () => resetPeakMemory(child.pid),
@@ -191,6 +202,11 @@ export async function startProcess(settings: Settings, checkout = projectRoot): 
       return child.exitCode
     },
   }
+}
+
+/** 0: there is no address. */
+function portOf(address: unknown): number {
+  return typeof address === 'string' ? Number(address.split(':').at(-1)) : 0
 }
 
 /** Reads the peak and resets it. */

@@ -36,7 +36,12 @@ export async function startUp(
   args: readonly string[] = [],
   more: Readonly<Record<string, string>> = {},
 ): Promise<UpProcess> {
-  const settings = { MAILROOM_HTTP_LISTEN: '127.0.0.1:0', MAILROOM_SMTP_LISTEN: '127.0.0.1:0', ...more }
+  const settings = {
+    MAILROOM_HTTP_LISTEN: '127.0.0.1:0',
+    MAILROOM_SMTP_LISTEN: '127.0.0.1:0',
+    MAILROOM_SUBMISSION_LISTEN: '127.0.0.1:0',
+    ...more,
+  }
   const running = Bun.spawn([join(projectRoot, 'mailroom'), 'up', '--var', folder, ...args], {
     cwd: '/',
     env: childEnvironment(settings),

@@ -10,6 +10,8 @@ export interface UpFile extends DemoIds {
   readonly http: string
   /** Where mail is received. */
   readonly smtp: string
+  /** Where programs submit mail; null: the environment has left that out. */
+  readonly submission: string | null
   readonly key: string
   /** Where the dashboard is opened. */
   readonly dashboard: string
@@ -26,6 +28,7 @@ export function pathsIn(folder: string) {
     mariadb: join(folder, 'mariadb'),
     clamd: join(folder, 'clamd'),
     spool: join(folder, 'spool'),
+    submissionSpool: join(folder, 'submission-spool'),
     sandbox: join(folder, 'sandbox'),
     demo: join(folder, 'demo.json'),
     up: join(folder, 'up.json'),

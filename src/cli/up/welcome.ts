@@ -2,6 +2,7 @@ import type { UpFile } from './folder.ts'
 
 /** What `up` prints when it is ready: the way into the dashboard, the key, and commands to copy. */
 export function welcomeText(up: UpFile, file: string): string {
+  const submission = up.submission === null ? '' : `\n  Submission ${up.submission}, for programs that send by SMTP: any user, the key as password`
   const signIn =
     up.welcome_link === null ? '' : `\nSign in to the dashboard, with a link that works once:\n\n  ${up.welcome_link}\n`
   return `
@@ -9,7 +10,7 @@ Mailroom is up.
 
   Dashboard  ${up.dashboard}
   API        ${up.http}
-  SMTP       ${up.smtp}
+  SMTP       ${up.smtp}${submission}
   Key        ${up.key}
 ${signIn}
 Send it a message:

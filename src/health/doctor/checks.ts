@@ -5,8 +5,9 @@ import { dnsChecks } from './dns.ts'
 import { machineChecks } from './machine.ts'
 import { relayChecks } from './relay.ts'
 import { scannerChecks } from './scanner.ts'
-import { smtpChecks } from './smtp.ts'
+import { smtpChecks } from './smtp/smtp.ts'
 import { spfChecks } from './spf.ts'
+import { submissionCheck } from './smtp/submission.ts'
 import { certificateCheck, dashboardCheck, tlsChecks } from './tls.ts'
 
 /** The checks that ask only the database, clamd and files. */
@@ -25,6 +26,7 @@ export const allChecks: readonly DoctorCheck[] = [
   ...dnsChecks,
   ...spfChecks,
   ...smtpChecks,
+  submissionCheck,
   ...tlsChecks,
   ...relayChecks,
   ...machineChecks,

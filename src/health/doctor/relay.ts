@@ -2,7 +2,7 @@ import { readSmarthostUrl } from '../../ports/provider/smarthost/address.ts'
 import { oneClickWarning } from '../../sending/suppressions/unsubscribe-link.ts'
 import type { DoctorCheck } from './check.ts'
 import { combineFindings, error, type Finding, ok, skipped, warning } from './finding.ts'
-import { fetchGreeting } from './smtp-greeting.ts'
+import { fetchGreeting } from './smtp/greeting.ts'
 
 const greetMs = 7000
 

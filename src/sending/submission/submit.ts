@@ -12,7 +12,7 @@ import { withoutPrivateFields } from './read-message.ts'
 import type { SubmittedMessage } from './submitted-message.ts'
 
 /** A submitted message to send. */
-export interface Submission {
+export interface MessageToSubmit {
   readonly sender: AuthorizedSender
   readonly message: SubmittedMessage
   readonly reservation: Reservation | undefined
@@ -25,7 +25,7 @@ export interface Submission {
  * same as with send() in ../send.ts, its acceptance checks included.
  * @throws Refusal for whatever keeps the email from being sent
  */
-export async function submit(submission: Submission, deps: SendDeps): Promise<AcceptedEmail> {
+export async function submit(submission: MessageToSubmit, deps: SendDeps): Promise<AcceptedEmail> {
   const { sender, message, reservation } = submission
   requireDiskSpace(deps)
   const { email, recipients } = message
@@ -57,7 +57,7 @@ export async function submit(submission: Submission, deps: SendDeps): Promise<Ac
 
 /** The client's message with our fields in front, and without what must not reach recipients. The relay adds an absent Date. */
 function completeMessage(
-  { message, received }: Submission,
+  { message, received }: MessageToSubmit,
   { emailId, messageId }: { readonly emailId: Id<'eml'>; readonly messageId: string },
   { clock }: Pick<SendDeps, 'clock'>,
 ): Buffer {

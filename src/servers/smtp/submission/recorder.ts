@@ -22,7 +22,7 @@ export interface SubmissionRecorder {
   refused(request: SubmissionRequest, error: unknown): void
 }
 
-interface Outcome {
+interface RecordedOutcome {
   readonly status: number
   readonly errorCode: string | null
   readonly emailId: string | null
@@ -38,7 +38,7 @@ export function openSubmissionRecorder({
   readonly clock: Clock
   readonly log: Log
 }): SubmissionRecorder {
-  function record(request: SubmissionRequest, { status, errorCode, emailId, isReplay }: Outcome): void {
+  function record(request: SubmissionRequest, { status, errorCode, emailId, isReplay }: RecordedOutcome): void {
     const { caller, clientAddress, helo, startedMs } = request
     if (caller.keyId === null) return
     const id = newId('req')
@@ -81,7 +81,7 @@ export function openSubmissionRecorder({
   }
 }
 
-function refusalOf(error: unknown): Pick<Outcome, 'status' | 'errorCode'> {
+function refusalOf(error: unknown): Pick<RecordedOutcome, 'status' | 'errorCode'> {
   if (error instanceof Refusal) return { status: error.status, errorCode: error.code }
   if (error instanceof SmtpRefusal) return { status: error.reply.code < 500 ? 500 : 422, errorCode: error.code }
   return { status: 500, errorCode: 'internal_error' }

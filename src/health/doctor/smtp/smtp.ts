@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
-import { dayMs, plusMs } from '../../base/clock.ts'
-import { isPrivateAddress, resolveAddresses, reverseName } from './addresses.ts'
-import type { DoctorCheck, DoctorDeps } from './check.ts'
-import { clientAddressesCheck } from './client-addresses.ts'
-import { maxRecentMessages, type RecentClient, selectRecentClients } from './client-addresses-table.ts'
-import { combineFindings, error, type Finding, note, ok, skipped, warning } from './finding.ts'
-import { fetchGreeting } from './smtp-greeting.ts'
+import { dayMs, plusMs } from '../../../base/clock.ts'
+import { isPrivateAddress, resolveAddresses, reverseName } from '../addresses.ts'
+import type { DoctorCheck, DoctorDeps } from '../check.ts'
+import { clientAddressesCheck } from '../client-addresses.ts'
+import { maxRecentMessages, type RecentClient, selectRecentClients } from '../client-addresses-table.ts'
+import { combineFindings, error, type Finding, note, ok, skipped, warning } from '../finding.ts'
+import { fetchGreeting } from './greeting.ts'
 
 const greetMs = 7000
 const weekMs = 7 * dayMs
