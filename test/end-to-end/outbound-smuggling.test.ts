@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
-import { groupByEmail } from '../harness/relayed-messages.ts'
+import { groupByEmail, textOf } from '../harness/relayed-messages.ts'
 import { type RelayedMessage, type ScriptedRelay, startScriptedRelay } from '../harness/scripted-relay.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
 import { acceptedMessageId } from '../harness/smtp-delivery.ts'
+import { bodyWith, ends, endsWithNul } from '../harness/smuggling.ts'
 import { until } from '../harness/until.ts'
 
 /** Byte sequences that end a message for some servers, in what a Mailroom process sends, replies and forwards. */
@@ -18,35 +19,6 @@ afterAll(async () => {
   await mailroom?.stop()
   await relay?.close()
 }, 60_000)
-
-const smuggled = 'MAIL FROM:<evil@x.test>\r\nRCPT TO:<victim@y.test>\r\nDATA\r\nSubject: smuggled\r\n\r\nevil\r\n.\r\n'
-
-const ends = [
-  '\n.\n',
-  '\n.\r\n',
-  '\n.\r',
-  '\r.\r',
-  '\r.\n',
-  '\r.\r\n',
-  '\r\n.\n',
-  '\r\n.\r',
-  '\r\n.\r\n',
-  '\r\r\n.\r\r\n',
-  '\n\r\n.\r\n',
-  '\n\n.\n\n',
-  '\r\n..\r\n',
-  '\r\n.\r\n.\r\n',
-  '\r\n. \r\n',
-  '\r\n.\t\r\n',
-  '\r\n.\u000b\r\n',
-  '\r\n.\u000c\r\n',
-  '\r\n\u0085.\u0085\r\n',
-  '\u2028.\u2028',
-  '\u2029.\u2029',
-] as const
-const endsWithNul = ['\r\n\0.\r\n', '\r\n.\0\r\n', '\0\n.\n\0', '\r\0\n.\r\0\n'] as const
-
-const bodyWith = (end: string) => `first${end}${smuggled}last`
 
 /** The lines that a text has to have on the wire, without empty lines at its end; and those that it has. */
 const lines = (text: string) => text.trimEnd().split(/\r\n|\r|\n/)
@@ -63,29 +35,6 @@ async function relayedOf({ id }: { readonly id: string }): Promise<RelayedMessag
   expect(wire).not.toMatch(/\r(?!\n)|(?<!\r)\n|[\u0000\u0080-\u00ff]/)
   expect(`\r\n${wire}`).not.toMatch(/\r\n\.(?!\.)/)
   return relayed
-}
-
-/** The text that a message of one part holds, decoded. RFC 5321 §4.5.2, RFC 2045 §6. */
-function textOf({ wire }: RelayedMessage): string {
-  const message = wire.toString('latin1').replace(/(^|\r\n)\.\./g, '$1.')
-  const at = message.indexOf('\r\n\r\n')
-  const [header, body] = [message.slice(0, at), message.slice(at + 4)]
-  const encoding = /^content-transfer-encoding: (.*)$/im.exec(header)?.[1]?.trim()
-  switch (encoding) {
-    case '7bit':
-      return body
-    case 'quoted-printable':
-      return Buffer.from(
-        body
-          .replace(/=\r\n/g, '')
-          .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-        'latin1',
-      ).toString()
-    case 'base64':
-      return Buffer.from(body, 'base64').toString()
-    default:
-      throw new Error(`an encoding of ${encoding}`)
-  }
 }
 
 /** Delivers a message byte for byte: only a dot that starts a line after CRLF is doubled. */

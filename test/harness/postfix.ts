@@ -20,8 +20,11 @@ export interface Postfix {
 /** Postfix starts only as root, and drops its privileges itself. */
 export const canStartPostfix = process.getuid?.() === 0
 
-/** Starts a Postfix with a configuration of its own, which relays to `nextPort` of 127.0.0.1. */
-export async function startPostfix(nextPort: number): Promise<Postfix> {
+/** Starts a Postfix with a configuration of its own, which relays to `nextPort` of 127.0.0.1; `more` is added to main.cf. */
+export async function startPostfix(
+  nextPort: number,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Postfix> {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-postfix-'))
   chmodSync(folder, 0o755)
   const [config, queue, state, log] = ['config', 'queue', 'state', 'log'].map(name => join(folder, name)) as Four
@@ -29,7 +32,7 @@ export async function startPostfix(nextPort: number): Promise<Postfix> {
   const account = serviceAccountFor(state, 'postfix')
   if (account) chownSync(state, account.uid, account.gid)
   const port = freePort()
-  writeFileSync(join(config, 'main.cf'), mainSettings({ queue, state, nextPort }))
+  writeFileSync(join(config, 'main.cf'), mainSettings({ queue, state, nextPort }, more))
   writeFileSync(join(config, 'master.cf'), services(port))
   writeFileSync(log, '')
   const pid = startProcess([findProgram('postfix', 'postfix'), '-c', config, 'start-fg'], { folder, log })
@@ -48,7 +51,10 @@ export async function startPostfix(nextPort: number): Promise<Postfix> {
 
 type Four = [string, string, string, string]
 
-function mainSettings(where: { readonly queue: string; readonly state: string; readonly nextPort: number }): string {
+function mainSettings(
+  where: { readonly queue: string; readonly state: string; readonly nextPort: number },
+  more: Readonly<Record<string, string>>,
+): string {
   const settings = {
     compatibility_level: '3.6',
     queue_directory: where.queue,
@@ -65,6 +71,7 @@ function mainSettings(where: { readonly queue: string; readonly state: string; r
     smtp_dns_support_level: 'disabled',
     alias_maps: '',
     alias_database: '',
+    ...more,
   }
   return Object.entries(settings)
     .map(([key, value]) => `${key} = ${value}\n`)
@@ -85,6 +92,7 @@ retry     unix  - - n -    - error
 proxymap  unix  - - n -    - proxymap
 anvil     unix  - - n -    1 anvil
 scache    unix  - - n -    1 scache
+tlsmgr    unix  - - n 1000? 1 tlsmgr
 postlog   unix-dgram n - n - 1 postlogd
 `
 }
