@@ -91,7 +91,8 @@ test('the services of compose.roles.yaml together have the roles and ports of on
   expect(roles.sort()).toEqual([...readConfig({ MAILROOM_PROVIDER: 'sandbox' }).roles].sort())
   const { mailroom: smtp, ...others } = services
   const inside = (service: Partial<Service> | undefined) => service?.ports?.map(port => port.split(':').at(-1)) ?? []
-  expect([...inside(smtp), ...inside(others['http'])]).toEqual(inside(mailroom))
+  const published = [smtp, others['submission'], others['http']].flatMap(inside)
+  expect(published).toEqual(inside(mailroom))
   for (const service of Object.values(others))
     expect(service['extends']).toEqual({ file: 'compose.yaml', service: 'mailroom' })
 })

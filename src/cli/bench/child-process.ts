@@ -10,6 +10,7 @@ import {
   measureMailauth,
   openTwoRowHandler,
   sampleEmail,
+  sampleMessage,
   sendWithNodemailer,
 } from './raw-limits.ts'
 import { sendOverSmtp } from './smtp-load.ts'
@@ -43,6 +44,14 @@ export type ChildTask =
       readonly status: number
       readonly fromDomain: string
       readonly idempotent: boolean
+    }
+  | {
+      readonly task: 'submission-load'
+      readonly port: number
+      readonly connections: number
+      readonly count: number
+      readonly key: string
+      readonly fromDomain: string
     }
   | {
       readonly task: 'nodemailer'
@@ -86,6 +95,11 @@ async function run(task: ChildTask): Promise<void> {
       const request = { path, status, idempotent, headers: { Authorization: `Bearer ${task.key}` } }
       const body = (i: number) => JSON.stringify(sampleEmail(task.fromDomain, i))
       return print({ seconds: await postOverHttp(task.port, task.connections, task.count, request, body) })
+    }
+    case 'submission-load': {
+      const envelope = { from: `alice@${task.fromDomain}`, to: 'person@example.com', key: task.key }
+      const messages = Array.from({ length: task.count }, (_, i) => sampleMessage(task.fromDomain, i))
+      return print(await sendOverSmtp(task.port, task.connections, envelope, messages, Number.POSITIVE_INFINITY))
     }
     case 'nodemailer':
       return print({ done: await sendWithNodemailer(senderOf(task.sender), task.port, task.connections, task.count) })

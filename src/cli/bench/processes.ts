@@ -99,14 +99,20 @@ export async function runTask<Result>(part: ChildTask): Promise<Result> {
 export interface MailroomProcess extends BenchProcess {
   readonly http: number | null
   readonly smtp: number | null
+  readonly submission: number | null
+}
+
+interface ServingLine {
+  readonly msg: string
+  readonly http: string | null
+  readonly smtp: string | null
+  readonly submission?: string
 }
 
 /** Starts `./mailroom serve` with these settings and waits until it serves. */
 export async function startMailroom(env: Readonly<Record<string, string>>): Promise<MailroomProcess> {
   const serving = start([process.execPath, join(import.meta.dir, '..', 'cli.ts'), 'serve'], env)
-  const line = await serving.nextLine<{ msg: string; http: string | null; smtp: string | null }>(
-    line => line.msg === 'serving',
-  )
-  const portOf = (address: string | null) => (address === null ? null : Number(address.split(':').at(-1)))
-  return { ...serving, http: portOf(line.http), smtp: portOf(line.smtp) }
+  const { http, smtp, submission } = await serving.nextLine<ServingLine>(({ msg }) => msg === 'serving')
+  const portOf = (address: string | null = null) => (address === null ? null : Number(address.split(':').at(-1)))
+  return { ...serving, http: portOf(http), smtp: portOf(smtp), submission: portOf(submission) }
 }

@@ -164,3 +164,22 @@ export function sampleEmail(fromDomain: string, i: number) {
     html: `<p>Thank you for order <b>${i}</b>.</p>${'<p>Each line says a little.</p>\n'.repeat(20)}`,
   }
 }
+
+/** The same email as the message that a program composes. */
+export function sampleMessage(fromDomain: string, i: number): Buffer {
+  const { from, to, subject, text, html } = sampleEmail(fromDomain, i)
+  const part = (type: string, content: string) =>
+    ['--b', `Content-Type: ${type}; charset=utf-8`, '', content.replaceAll('\n', '\r\n')].join('\r\n')
+  const header = [
+    `From: ${from}`,
+    `To: ${to}`,
+    `Subject: ${subject}`,
+    `Message-ID: <${crypto.randomUUID()}@${fromDomain}>`,
+    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/alternative; boundary=b',
+  ]
+  return Buffer.from(
+    `${header.join('\r\n')}\r\n\r\n${part('text/plain', text)}\r\n${part('text/html', html)}\r\n--b--\r\n`,
+  )
+}

@@ -33,12 +33,13 @@ function dotStuffed(message: Buffer): Buffer {
 /**
  * Sends messages, each once, over `connections` reused SMTP connections, with PIPELINING, until all are sent or `maxSeconds`
  * have passed. Gives the number of messages, and the seconds from the first MAIL to the last 250.
+ * @param envelope the same for all; `key`: an API key to log in with first
  * @throws Error at the first unexpected reply
  */
 export async function sendOverSmtp(
   port: number,
   connections: number,
-  envelope: { readonly from: string; readonly to: string },
+  envelope: { readonly from: string; readonly to: string; readonly key?: string },
   messages: readonly Buffer[],
   maxSeconds: number,
 ): Promise<{ readonly count: number; readonly seconds: number }> {
@@ -55,6 +56,10 @@ export async function sendOverSmtp(
       await expect(next, '220')
       socket.write(`EHLO client.${envelope.from.split('@')[1]}\r\n`)
       await expect(next, '250')
+      if (envelope.key !== undefined) {
+        socket.write(`AUTH PLAIN ${Buffer.from(`\0bench\0${envelope.key}`).toString('base64')}\r\n`)
+        await expect(next, '235')
+      }
       return { socket, next }
     }),
   )

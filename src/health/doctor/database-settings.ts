@@ -64,8 +64,9 @@ const connectionsCheck: DoctorCheck = {
   async run({ db, config }) {
     const max = Number((await selectServerVariables(db)).max_connections)
     const used = await selectMaxConnectionsUsed(db)
-    // One pool for each role, and one for the background jobs.
-    const needed = (config.roles.length + 1) * config.databaseConnections
+    // One pool for each role, and one for the background jobs; submission uses that of http where both are here.
+    const isShared = config.roles.includes('submission') && config.roles.includes('http')
+    const needed = (config.roles.length + (isShared ? 0 : 1)) * config.databaseConnections
     const seen = `max_connections is ${max}; a process with these settings opens up to ${needed}, and up to ${used} were in use at once`
     if (needed + 5 > max)
       return error(
