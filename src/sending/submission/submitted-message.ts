@@ -20,8 +20,8 @@ export interface SubmittedMessage {
   readonly messageId: string | null
   /** null: the client gave none. */
   readonly idempotencyKey: string | null
-  /** What the email says and to whom, without what programs make anew at each attempt: Date, Message-ID, boundaries. */
-  readonly essence: Buffer
+  /** SHA-256 of what the email says and to whom, without what programs make anew at each attempt: Date, Message-ID, boundaries. */
+  readonly digest: Buffer
   /** The number of Received fields. */
   readonly hops: number
   /** As it came, but with CRLF line ends and in 7 bit. */
@@ -72,7 +72,7 @@ export async function readSubmittedMessage(
     recipients: envelope,
     messageId: keptMessageId(summary),
     idempotencyKey,
-    essence: essenceOf(email, envelope, summary),
+    digest: contentDigest(email, envelope, summary),
     hops: summary.hops,
     bytes,
   }
@@ -119,7 +119,7 @@ function keptMessageId({ messageId, headers }: MessageSummary): string | null {
   return isKept ? messageId : null
 }
 
-function essenceOf(email: EmailDescription, recipients: readonly EnvelopeRecipient[], summary: MessageSummary): Buffer {
+function contentDigest(email: EmailDescription, recipients: readonly EnvelopeRecipient[], summary: MessageSummary): Buffer {
   const { from, subject, tags, metadata, scheduledAt } = email
   const attachments = summary.attachments.map(({ filename, sha256 }) => [filename, Buffer.from(sha256).toString('hex')])
   const { text, html } = summary

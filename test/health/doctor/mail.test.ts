@@ -49,6 +49,29 @@ test('port 25 of our public address passes when it greets with our host name', a
   expect(await reach()).toMatchObject({ level: 'warning', seen: expect.stringContaining('554 go away') })
 })
 
+test('mail submission passes with STARTTLS, and on this machine alone without it', async () => {
+  const check = (settings = {}) => doctor.run('submission', settings)
+  const listen = { MAILROOM_SUBMISSION_LISTEN: `127.0.0.1:${portOf(server.url)}` }
+  expect(await check()).toMatchObject({ level: 'skipped', seen: expect.stringContaining('MAILROOM_SUBMISSION_LISTEN') })
+  server.setScript({ ehlo: '250-mail.ours.test\r\n250 STARTTLS' })
+  expect(await check(listen)).toMatchObject({ level: 'ok', seen: expect.stringContaining('offers STARTTLS') })
+  server.setScript({ ehlo: '250-mail.ours.test\r\n250 AUTH PLAIN LOGIN' })
+  expect(await check(listen)).toMatchObject({ level: 'ok', seen: expect.stringContaining('without TLS') })
+  server.setScript({ ehlo: '250 box.example' })
+  expect(await check(listen)).toMatchObject({ level: 'error', seen: expect.stringContaining('another server') })
+  server.setScript({ banner: '421 4.7.0 There is no TLS certificate yet, try again later' })
+  expect(await check(listen)).toMatchObject({ level: 'warning', todo: expect.stringContaining('MAILROOM_TLS_CERT') })
+  server.setScript({})
+  expect(await check({ MAILROOM_SUBMISSION_LISTEN: '127.0.0.1:1' })).toMatchObject({
+    level: 'error',
+    seen: expect.stringContaining('ECONNREFUSED'),
+  })
+  expect(await check({ MAILROOM_SUBMISSIONS_LISTEN: '0.0.0.0:465' })).toMatchObject({
+    level: 'warning',
+    seen: expect.stringContaining('turns all connections away'),
+  })
+})
+
 test('a port 25 that cannot be reached is a warning, and only a note while mail comes from public addresses', async () => {
   const reach = () => doctor.run('port_25', {}, { db: inbox.server.database.db, publicSmtpPort: 1 })
   await mailFrom('10.1.2.3')

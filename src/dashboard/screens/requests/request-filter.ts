@@ -1,5 +1,5 @@
-/** Methods that the API has. */
-export const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const
+/** Methods that the API has; SMTP: a program submitted an email. */
+export const methods = ['GET', 'POST', 'PATCH', 'DELETE', 'SMTP'] as const
 
 /** Statuses that the API gives. */
 export const statuses = [200, 201, 202, 400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500] as const

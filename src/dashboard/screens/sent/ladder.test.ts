@@ -148,6 +148,12 @@ test.each(Object.keys(cases))('%s', name => {
   expect(ladder.off?.status).toBe(ladderCase.off as never)
 })
 
+test('an email that a program submitted by SMTP says so, and not that the relay replied', () => {
+  const submitted = { ...queued, source: 'smtp' } as const
+  expect(toEvidence(submitted).source).toBe('submission')
+  expect(toEvidence({ ...submitted, type: 'sent' }).source).toBe('smtp')
+})
+
 test('no rung is proven without evidence, and each has its time, source and literal line', () => {
   for (const ladderCase of Object.values(cases)) {
     const { rungs, off } = ladderFor(ladderCase)

@@ -19,14 +19,18 @@ export interface LadderEvent {
   /** null: the email as a whole. */
   readonly recipient: string | null
   readonly occurred_at: string
-  readonly source: EvidenceSource
+  readonly source: Exclude<EvidenceSource, 'submission'>
   readonly smtp_code: number | null
   readonly enhanced_code: string | null
   readonly detail: string | null
   readonly data: Readonly<Record<string, unknown>>
 }
 
-export type EvidenceSource = 'api' | 'smtp' | 'provider_webhook' | 'dsn' | 'inbound'
+/** `submission`: a program submitted the email by SMTP; `smtp`: the relay replied. */
+export type EvidenceSource = 'api' | 'submission' | 'smtp' | 'provider_webhook' | 'dsn' | 'inbound'
+
+/** The events of an email before the relay has it. */
+const acceptanceTypes: ReadonlySet<string> = new Set(['queued', 'scheduled', 'suppressed'])
 
 export const rungNames = ['accepted', 'handed_over', 'taken', 'answered'] as const
 export type RungName = (typeof rungNames)[number]
@@ -150,10 +154,11 @@ function offEvidence(status: OffLadder, events: readonly LadderEvent[]) {
 }
 
 /** What an event says, as evidence. */
-export function toEvidence({ occurred_at, source, smtp_code, enhanced_code, detail, data }: LadderEvent): Evidence {
+export function toEvidence(event: LadderEvent): Evidence {
+  const { type, occurred_at, source, smtp_code, enhanced_code, detail, data } = event
   return {
     at: occurred_at,
-    source,
+    source: source === 'smtp' && smtp_code === null && acceptanceTypes.has(type) ? 'submission' : source,
     line: literalLine([smtp_code, enhanced_code], detail ?? ''),
     isAmbiguous: data['ambiguous'] === true,
   }

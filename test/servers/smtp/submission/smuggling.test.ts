@@ -52,8 +52,9 @@ describe('a body is one message, line for line', () => {
 
   test.each(ends)('with %j, byte by byte', async end => {
     await client.commands('MAIL FROM:<hello@demo.test>', 'RCPT TO:<bob@friend.test>', 'DATA')
-    const text = Buffer.from(mime(plainMail, `first${end}last`)).toString('latin1').replaceAll('\r\n.', '\r\n..')
+    const text = Buffer.from(`first${end}last`).toString('latin1').replaceAll('\r\n.', '\r\n..')
     const bytes = Buffer.from(`${text}\r\n.\r\n`, 'latin1')
+    client.send(mime(plainMail, ''))
     await client.sendInPieces(Array.from({ length: bytes.length }, (_, i) => bytes.subarray(i, i + 1)), 0)
     const id = queuedId(await client.reply())
     expectOneMessage(await until(() => groupByEmail(relay.accepted).get(id)?.[0]))
@@ -87,7 +88,7 @@ test('bytes beyond ASCII in the header become encoded words, and those of a name
   expectOneMessage(taken)
   const text = unstuffed(taken)
   expect(Math.max(...text.split('\r\n').map(line => line.length))).toBeLessThan(200)
-  expect(headerValues(text, 'To')[0]).toMatch(/^=\?UTF-8\?Q\?J=C3=BCrgen,_=C3=84\?= <bob@friend\.test>, <ann@xn--bcher-kva\.example>$/i)
+  expect(headerValues(text, 'To')[0]).toMatch(/^=\?UTF-8\?Q\?J=C3=BCrgen=2C_=C3=84\?= <bob@friend\.test>, <ann@xn--bcher-kva\.example>$/i)
   expect(headerValues(text, 'Content-Transfer-Encoding')).toEqual(['quoted-printable'])
   expect(textOf(taken)).toBe('Grüße\r\n')
   const { json } = await mailroom.api('GET', `/v1/emails/${headerValues(text, 'X-Mailroom-Id')[0]}`)

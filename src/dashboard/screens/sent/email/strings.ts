@@ -111,6 +111,7 @@ export const offStrings: Readonly<Record<OffLadder, readonly [title: string, pro
 /** Who observed something. */
 export const sourceStrings: Readonly<Record<EvidenceSource, string>> = {
   api: 'Mailroom itself',
+  submission: 'submitted by SMTP',
   smtp: 'the relay’s reply',
   provider_webhook: 'the provider’s webhook',
   dsn: 'a report by mail',
