@@ -14,11 +14,12 @@ import {
 import { CommandParser } from './command-parser.ts'
 import type { MailService, SmtpRecipient, SmtpSessionDeps } from './deps.ts'
 import type { DrainableSession } from './drain-sessions.ts'
-import { isUnknownRecipient, type MailTransaction, mailParameterError, parseRecipient } from './envelope.ts'
-import { loginReplies, recipientReplies, sessionsCut } from './metrics.ts'
+import { type MailTransaction, mailParameterError, parseRecipient } from './envelope.ts'
+import { recipientReplies, sessionsCut } from './metrics.ts'
 import { type ParsedPath, parsePath } from './path.ts'
 import type { ClientEndpoint } from './proxy-header.ts'
-import { type AuthStep, beginAuth } from './submission/auth-dialog.ts'
+import { RecipientErrors } from './recipient-errors.ts'
+import { Login, type LoginSession } from './submission/login.ts'
 import { Transfer, type TransferSession } from './transfer.ts'
 
 type Done = () => void
@@ -26,7 +27,6 @@ type Done = () => void
 const maxHeloLength = 255
 const replies = {
   mail: { code: 250, enhanced: '2.1.0', text: 'Go on' },
-  login: { code: 235, enhanced: '2.7.0', text: 'Authentication successful' },
   rcpt: { code: 250, enhanced: '2.1.5', text: 'Go on' },
   data: { code: 354, enhanced: '', text: 'End data with <CR><LF>.<CR><LF>' },
 } as const satisfies Record<string, SmtpReply>
@@ -39,7 +39,7 @@ const enhancedStatusCode = /^[245]\.\d{1,3}\.\d{1,3}$/
  */
 export class SmtpSession<Recipient extends SmtpRecipient>
   extends SMTPConnection
-  implements TransferSession<Recipient>, DrainableSession
+  implements TransferSession<Recipient>, DrainableSession, LoginSession
 {
   readonly service: MailService<Recipient>
   private readonly deps: SmtpSessionDeps<Recipient>
@@ -52,9 +52,9 @@ export class SmtpSession<Recipient extends SmtpRecipient>
   /** What the server waits for before its reply. */
   private lookup: { readonly since: number; readonly giveUp: () => void } | undefined
   private errors = 0
-  private surplusRecipients = 0
-  private unknownRecipients = 0
-  private failedLogins = 0
+  private readonly recipientErrors: RecipientErrors
+  /** Undefined: the listener has no AUTH. */
+  private readonly login: Login | undefined
   private isListingExtensions = false
   private tlsText: string | undefined
   private closingSince: number | undefined
@@ -71,6 +71,11 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     super(server, socket, { remoteAddress: client.address, remotePort: client.port })
     this.deps = deps
     this.service = deps.openService(client.address)
+    this.recipientErrors = new RecipientErrors(deps.limits)
+    const { authentication } = this.service
+    this.login =
+      authentication &&
+      new Login(this, password => authentication.logIn(password), deps.limits.maxFailedLogins)
     this.onClosed = onClosed
   }
 
@@ -139,7 +144,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     this.reply(reply)
   }
 
-  private reply({ code, enhanced, text }: SmtpReply): void {
+  reply({ code, enhanced, text }: SmtpReply): void {
     this.send(code, text, enhanced)
   }
 
@@ -191,55 +196,24 @@ export class SmtpSession<Recipient extends SmtpRecipient>
   }
 
   override handler_AUTH(command: Buffer, done: Done): void {
-    if (this.isLoggedIn || this.transaction) this.endLogin('auth_done', done)
-    else if (this.mayLogIn) this.advanceLogin(beginAuth(command.toString()), done)
-    else this.endLogin('auth_needs_tls', done)
+    if (this.isLoggedIn || this.transaction) this.login?.refuse('auth_done', done)
+    else if (this.mayLogIn) this.login?.begin(command.toString(), done)
+    else this.login?.refuse('auth_needs_tls', done)
   }
 
-  private advanceLogin(step: AuthStep, done: Done): void {
-    switch (step.kind) {
-      case 'prompt':
-        this.send(334, step.text, false)
-        this._nextHandler = (line, next) => this.advanceLogin(step.next(line.toString()), next)
-        done()
-        break
-      case 'refused':
-        this.endLogin(step.code, done)
-        break
-      case 'credentials':
-        this.logIn(step.password, done)
-        break
-      default:
-        step satisfies never
-    }
+  prompt(text: string, next: (answer: string, done: Done) => void): void {
+    this.send(334, text, false)
+    this._nextHandler = (line, done) => next(line.toString(), done)
   }
 
-  private logIn(password: string, done: Done): void {
-    const login = this.service.authentication?.logIn(password) ?? Promise.reject(refuseMail('auth_failed'))
-    this.waitFor(login, {
-      succeed: () => {
-        loginReplies.inc({ result: 'accepted' })
-        this.session.user = 'api-key'
-        this.reply(replies.login)
-        done()
-      },
-      fail: refusal => {
-        const isLast = refusal.code === 'auth_failed' && ++this.failedLogins >= this.deps.limits.maxFailedLogins
-        this.deps.log.info(
-          { session_id: this.id, remote_ip: this.remoteAddress, reason: refusal.code },
-          'SMTP login refused',
-        )
-        if (isLast) this.cut('too_many_logins')
-        else this.endLogin(refusal, done)
-      },
-    })
+  setLoggedIn(): void {
+    this.session.user = 'api-key'
   }
 
-  private endLogin(refusal: SmtpRefusal | SmtpRefusalCode, done: Done): void {
-    const { code, reply } = typeof refusal === 'string' ? { code: refusal, reply: replyFor(refusal) } : refusal
-    loginReplies.inc({ result: code })
-    this.reply(reply)
-    done()
+  logRefusedLogin({ code, cause }: SmtpRefusal): void {
+    const fields = { session_id: this.id, remote_ip: this.remoteAddress, reason: code }
+    if (code === 'auth_unavailable') this.deps.log.error({ ...fields, err: cause }, 'SMTP login failed')
+    else this.deps.log.info(fields, 'SMTP login refused')
   }
 
   override handler_MAIL(command: Buffer, done: Done): void {
@@ -300,7 +274,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
   }
 
   /** Waits for the service, at most as long as a reply may take, before the reply to a command. */
-  private waitFor<Result>(
+  waitFor<Result>(
     work: Promise<Result>,
     { succeed, fail }: { succeed: (result: Result) => void; fail: (refusal: SmtpRefusal) => void },
   ): void {
@@ -326,30 +300,14 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     const fields = { session_id: this.id, remote_ip: this.remoteAddress, reason: refusal.code }
     if (refusal.code === 'our_trouble') this.deps.log.error({ ...fields, err: refusal.cause }, 'recipient refused')
     else this.deps.log.info(fields, 'recipient refused')
-    const reasonToClose = this.reasonToClose(refusal.code)
+    const { reasonToClose, delayMs } = this.recipientErrors.count(refusal.code)
     const sendReply = () => {
       this.reply(refusal.reply)
       done()
     }
-    const delayMs = this.delayOf(refusal.code)
     if (reasonToClose) this.cut(reasonToClose)
     else if (delayMs === 0) sendReply()
     else setTimeout(sendReply, delayMs)
-  }
-
-  /** Counts the refused recipient. Returns why the session has to be closed, if it has to. */
-  private reasonToClose(code: SmtpRefusalCode): SmtpRefusalCode | undefined {
-    const { maxUnknown, maxSurplusRecipients } = this.deps.limits
-    if (isUnknownRecipient(code)) return ++this.unknownRecipients > maxUnknown ? 'too_many_unknown' : undefined
-    const isSurplus = code === 'too_many_recipients' && ++this.surplusRecipients > maxSurplusRecipients
-    return isSurplus ? 'too_many_errors' : undefined
-  }
-
-  /** The delay of the reply in milliseconds: longer with each unknown recipient, which slows down address harvesting. */
-  private delayOf(code: SmtpRefusalCode): number {
-    const { promptUnknown, unknownDelayMs, maxUnknownDelayMs } = this.deps.limits
-    const steps = isUnknownRecipient(code) ? Math.max(0, this.unknownRecipients - promptUnknown) : 0
-    return Math.min(maxUnknownDelayMs, steps * unknownDelayMs)
   }
 
   override handler_DATA(command: Buffer, done: Done): void {

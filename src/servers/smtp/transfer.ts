@@ -132,7 +132,7 @@ export class Transfer<Recipient extends SmtpRecipient> implements DataReceiver {
       // The client got another reply, or none, and will send the message again.
       if (!(outcome instanceof SmtpRefusal))
         this.deps.log.warn(
-          { transaction_id: this.transaction.id, message_id: outcome.id },
+          { transaction_id: this.transaction.id, ...this.idField(outcome) },
           'message filed after its reply was due: the client may send it again',
         )
       return
@@ -164,10 +164,15 @@ export class Transfer<Recipient extends SmtpRecipient> implements DataReceiver {
       ms: Math.round(performance.now() - this.phaseSince),
     }
     if (!outcome) log.info({ ...fields, reason: result }, 'message abandoned')
-    else if (!(outcome instanceof SmtpRefusal)) log.info({ ...fields, message_id: outcome.id }, 'message accepted')
+    else if (!(outcome instanceof SmtpRefusal)) log.info({ ...fields, ...this.idField(outcome) }, 'message accepted')
     else if (outcome.code === 'our_trouble')
       log.error({ ...fields, reason: result, err: outcome.cause }, 'message refused')
     else log.info({ ...fields, reason: result, cause: causeOf(outcome) }, 'message refused')
+  }
+
+  /** What an MX takes is a message, what is submitted an email. */
+  private idField({ id }: { readonly id: string }): Readonly<Record<string, string>> {
+    return this.deps.kind === 'mx' ? { message_id: id } : { email_id: id }
   }
 
   private async discard(): Promise<void> {
