@@ -163,7 +163,7 @@ test('counts messages, submissions and requests by verdict, reply, route and sta
   expect(sampleOf(text, 'mailroom_http_requests_total{method="POST",route="/v1/emails",status="202"}')).toBe(1)
   expect(sampleOf(text, 'mailroom_http_requests_total{method="GET",route="/v1/emails/:id",status="404"}')).toBe(1)
   expect(sampleOf(text, 'mailroom_http_refusals_total{code="not_found"}')).toBeGreaterThanOrEqual(1)
-  expect(sampleOf(text, 'mailroom_smtp_messages_total{result="accepted"}')).toBe(2)
+  expect(sampleOf(text, 'mailroom_smtp_messages_total{listener="mx",result="accepted"}')).toBe(2)
   expect(sampleOf(text, 'mailroom_database_connections_max{pool="relay"}')).toBe(10)
   expect(sampleOf(text, 'mailroom_database_waiting{pool="http"}')).toBe(0)
   expect(text).toMatch(/^mailroom_build_info\{version="\d+\.\d+\.\d+.*",bun=".+"\} 1$/m)
