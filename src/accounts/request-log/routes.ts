@@ -14,7 +14,7 @@ export function requestRoutes(deps: RequestLogDeps) {
       limit: limitParamSchema,
       before: t.Optional(t.String({ description: 'Only requests before this instant: pass on `next_before`.' })),
       status: t.Optional(t.String({ pattern: '^[1-5][0-9]{2}$', expected: 'an HTTP status such as 404' })),
-      method: t.Optional(t.String({ pattern: '^[A-Za-z]{1,10}$', expected: 'an HTTP method such as POST' })),
+      method: t.Optional(t.String({ pattern: '^[A-Za-z]{1,10}$', expected: 'an HTTP method such as POST, or SMTP' })),
     }),
     response: requestPageSchema,
   })

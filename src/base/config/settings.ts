@@ -123,7 +123,7 @@ export const settings = {
   smtpProxies: optional(
     'SMTP_PROXIES',
     networks,
-    'Load balancers in front of the SMTP server: connections from them must begin with a PROXY protocol header (version 1 or 2), whose source address is the client’s. Headers from other addresses are not read.',
+    'Load balancers in front of the SMTP listeners, those for submission included: connections from them must begin with a PROXY protocol header (version 1 or 2), whose source address is the client’s. Headers from other addresses are not read.',
   ),
   submissionListen: optional(
     'SUBMISSION_LISTEN',
@@ -167,12 +167,12 @@ export const settings = {
     'Largest message that is accepted (SIZE), in bytes.',
   ),
   maxRecipients: setting('MAX_RECIPIENTS', integer(1, 1000), '100', 'Recipients of one received message, at most.'),
-  maxSessions: setting('MAX_SESSIONS', integer(1, 10_000), '200', 'Concurrent SMTP sessions, at most.'),
+  maxSessions: setting('MAX_SESSIONS', integer(1, 10_000), '200', 'Concurrent SMTP sessions of one listener, at most.'),
   maxSessionsPerAddress: setting(
     'MAX_SESSIONS_PER_ADDRESS',
     integer(1, 10_000),
     '20',
-    'Concurrent SMTP sessions from one address (IPv6: one /64), at most.',
+    'Concurrent SMTP sessions of one listener from one address (IPv6: one /64), at most.',
   ),
   sessionSeconds: setting(
     'SESSION_SECONDS',
