@@ -8,7 +8,8 @@ import { splitMultipart } from './split-multipart.ts'
 /** RFC 5322 §2.1.1: octets of a line, without its CRLF. */
 const maxLineOctets = 998
 const maxDepth = 100
-const maxFields = 1000
+/** All of them: what is left out here would be missing in the message. */
+const maxFields = Number.POSITIVE_INFINITY
 /** Longer texts are base64: encoding them as quoted-printable takes too long. */
 const maxQuotedBytes = 64 * 1024
 const emptyLine = Buffer.from('\r\n')

@@ -45,12 +45,13 @@ function withoutEmptyContinuations(head: Buffer): Buffer {
 /** Readers disagree on where a header with other lines ends. RFC 5322 §2.2. */
 function headerProblem(head: Buffer): string | undefined {
   if (head.length > parseLimits.maxHeaderBytes) return `its header has more than ${parseLimits.maxHeaderBytes} octets`
-  const fields = head
+  const lines = head
     .toString('latin1')
     .replace(/(?:\r\n)+$/, '')
     .split('\r\n')
-  if (fields.length > parseLimits.maxHeaders * 4) return 'its header has too many lines'
-  for (const [i, line] of fields.entries()) {
+  if (lines.filter(line => !/^[ \t]/.test(line)).length > parseLimits.maxHeaders)
+    return `its header has more than ${parseLimits.maxHeaders} fields`
+  for (const [i, line] of lines.entries()) {
     if (line.includes('\0')) return `line ${i + 1} of its header contains NUL`
     if (line.length > maxLineOctets) return `line ${i + 1} of its header has more than ${maxLineOctets} octets`
     if (!field.test(line) && (i === 0 || !/^[ \t]/.test(line)))
