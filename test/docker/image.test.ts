@@ -24,7 +24,14 @@ let key: string
 let imageBytes: number
 
 const image = 'mailroom'
-const ports = { smtp: freePort(), http: freePort(), metrics: freePort(), clamd: freePort() }
+const ports = {
+  smtp: freePort(),
+  submission: freePort(),
+  submissions: freePort(),
+  http: freePort(),
+  metrics: freePort(),
+  clamd: freePort(),
+}
 const api = `http://127.0.0.1:${ports.http}`
 const compose = (relayUrl: string) =>
   readCompose({
@@ -92,6 +99,8 @@ async function startMailroom(): Promise<void> {
   const environment = {
     ...mailroom.environment,
     MAILROOM_SMTP_LISTEN: `[::]:${ports.smtp}`,
+    MAILROOM_SUBMISSION_LISTEN: `[::]:${ports.submission}`,
+    MAILROOM_SUBMISSIONS_LISTEN: `[::]:${ports.submissions}`,
     MAILROOM_HTTP_LISTEN: `[::]:${ports.http}`,
     MAILROOM_METRICS_LISTEN: `[::]:${ports.metrics}`,
     MAILROOM_CLAMD: `tcp:127.0.0.1:${ports.clamd}`,
