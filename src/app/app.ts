@@ -61,7 +61,14 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
       ? await startSubmissionRole(context, { certificates, wakeRelay, sending: httpRole?.sending })
       : { submission: null, submissions: null }
     const { http = null, https = null } = httpRole ?? {}
-    return { http, https, smtp, ...submission, metrics: `${config.metricsListen.host}:${metrics.port}`, stop: shutdown.run }
+    return {
+      http,
+      https,
+      smtp,
+      ...submission,
+      metrics: `${config.metricsListen.host}:${metrics.port}`,
+      stop: shutdown.run,
+    }
   } catch (error) {
     await shutdown.run()
     throw error

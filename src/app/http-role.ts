@@ -32,11 +32,7 @@ export interface RunningHttpRole {
  * Starts the HTTP API, MCP and the dashboard; gives the URLs on which it listens, without TLS and with it. `wakeRelay` tells the
  * relay of this process that an email may be due.
  */
-export function startHttpRole(
-  context: AppContext,
-  wakeRelay: () => void,
-  certificates: Certificates,
-): RunningHttpRole {
+export function startHttpRole(context: AppContext, wakeRelay: () => void, certificates: Certificates): RunningHttpRole {
   const { config, log, clock, secrets, resolver, provider, diskSpace, onDrain, onStop } = context
   const db = context.openPool('http')
   const blobs = mysqlBlobs(db, clock)

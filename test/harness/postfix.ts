@@ -21,10 +21,7 @@ export interface Postfix {
 export const canStartPostfix = process.getuid?.() === 0
 
 /** Starts a Postfix with a configuration of its own, which relays to `nextPort` of 127.0.0.1; `more` is added to main.cf. */
-export async function startPostfix(
-  nextPort: number,
-  more: Readonly<Record<string, string>> = {},
-): Promise<Postfix> {
+export async function startPostfix(nextPort: number, more: Readonly<Record<string, string>> = {}): Promise<Postfix> {
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-postfix-'))
   chmodSync(folder, 0o755)
   const [config, queue, state, log] = ['config', 'queue', 'state', 'log'].map(name => join(folder, name)) as Four

@@ -70,7 +70,9 @@ export async function submitMessage(
       return reply
     }
   }
-  const text = Buffer.from(message).toString('latin1').replace(/(?<=^|\r\n)\./g, '..')
+  const text = Buffer.from(message)
+    .toString('latin1')
+    .replace(/(?<=^|\r\n)\./g, '..')
   client.send(Buffer.from(`${text}${text.endsWith('\r\n') ? '' : '\r\n'}.\r\n`, 'latin1'))
   return client.reply(30_000)
 }

@@ -2,7 +2,10 @@ import type { UpFile } from './folder.ts'
 
 /** What `up` prints when it is ready: the way into the dashboard, the key, and commands to copy. */
 export function welcomeText(up: UpFile, file: string): string {
-  const submission = up.submission === null ? '' : `\n  Submission ${up.submission}, for programs that send by SMTP: any user, the key as password`
+  const submission =
+    up.submission === null
+      ? ''
+      : `\n  Submission ${up.submission}, for programs that send by SMTP: any user, the key as password`
   const signIn =
     up.welcome_link === null ? '' : `\nSign in to the dashboard, with a link that works once:\n\n  ${up.welcome_link}\n`
   return `

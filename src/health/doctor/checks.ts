@@ -6,8 +6,8 @@ import { machineChecks } from './machine.ts'
 import { relayChecks } from './relay.ts'
 import { scannerChecks } from './scanner.ts'
 import { smtpChecks } from './smtp/smtp.ts'
-import { spfChecks } from './spf.ts'
 import { submissionCheck } from './smtp/submission.ts'
+import { spfChecks } from './spf.ts'
 import { certificateCheck, dashboardCheck, tlsChecks } from './tls.ts'
 
 /** The checks that ask only the database, clamd and files. */

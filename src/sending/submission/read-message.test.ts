@@ -43,7 +43,16 @@ test.each([
 })
 
 test('private fields go, whatever their case, with the lines that they are folded over', () => {
-  const message = ['From: a@x', 'BCC: b@x,', ' c@x', 'x-mailroom-TAG: a=b', 'Return-Path: <a@x>', 'Message-ID: <1@x>', '', 'Bcc: body']
+  const message = [
+    'From: a@x',
+    'BCC: b@x,',
+    ' c@x',
+    'x-mailroom-TAG: a=b',
+    'Return-Path: <a@x>',
+    'Message-ID: <1@x>',
+    '',
+    'Bcc: body',
+  ]
   const text = (isWithoutId: boolean) => withoutPrivateFields(Buffer.from(message.join('\r\n')), isWithoutId).toString()
   expect(text(false)).toBe('From: a@x\r\nMessage-ID: <1@x>\r\n\r\nBcc: body')
   expect(text(true)).toBe('From: a@x\r\n\r\nBcc: body')

@@ -119,7 +119,11 @@ function keptMessageId({ messageId, headers }: MessageSummary): string | null {
   return isKept ? messageId : null
 }
 
-function contentDigest(email: EmailDescription, recipients: readonly EnvelopeRecipient[], summary: MessageSummary): Buffer {
+function contentDigest(
+  email: EmailDescription,
+  recipients: readonly EnvelopeRecipient[],
+  summary: MessageSummary,
+): Buffer {
   const { from, subject, tags, metadata, scheduledAt } = email
   const attachments = summary.attachments.map(({ filename, sha256 }) => [filename, Buffer.from(sha256).toString('hex')])
   const { text, html } = summary

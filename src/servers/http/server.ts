@@ -32,10 +32,7 @@ import { openTlsListener } from './tls-listener.ts'
 
 /** What the HTTP server depends on. */
 export interface HttpServerDeps {
-  readonly config: Pick<
-    Config,
-    'httpListen' | 'varFolder' | 'ratePerMinute' | 'trustedProxies' | 'publicUrl'
-  >
+  readonly config: Pick<Config, 'httpListen' | 'varFolder' | 'ratePerMinute' | 'trustedProxies' | 'publicUrl'>
   /** The pool of the HTTP role. */
   readonly db: Db
   /**

@@ -74,8 +74,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     this.recipientErrors = new RecipientErrors(deps.limits)
     const { authentication } = this.service
     this.login =
-      authentication &&
-      new Login(this, password => authentication.logIn(password), deps.limits.maxFailedLogins)
+      authentication && new Login(this, password => authentication.logIn(password), deps.limits.maxFailedLogins)
     this.onClosed = onClosed
   }
 
@@ -174,7 +173,9 @@ export class SmtpSession<Recipient extends SmtpRecipient>
 
   /** Whether the client may log in as the connection is now. */
   private get mayLogIn(): boolean {
-    return this.service.authentication !== undefined && (this.secure || this.deps.mayLogInWithoutTls(this.remoteAddress))
+    return (
+      this.service.authentication !== undefined && (this.secure || this.deps.mayLogInWithoutTls(this.remoteAddress))
+    )
   }
 
   private get isLoggedIn(): boolean {

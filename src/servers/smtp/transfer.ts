@@ -142,7 +142,9 @@ export class Transfer<Recipient extends SmtpRecipient> implements DataReceiver {
     this.record(isRefused ? outcome.code : 'accepted', outcome)
     dataSeconds.observe({ listener: this.deps.kind, part: 'answer' }, (performance.now() - this.phaseSince) / 1000)
     this.session.replyToData(
-      isRefused ? outcome.reply : { code: 250, enhanced: '2.0.0', text: `${this.session.service.acceptedAs} ${outcome.id}` },
+      isRefused
+        ? outcome.reply
+        : { code: 250, enhanced: '2.0.0', text: `${this.session.service.acceptedAs} ${outcome.id}` },
     )
     this.resume()
   }

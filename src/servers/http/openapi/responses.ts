@@ -9,8 +9,8 @@ import { bodyRefusals } from '../../../api/request-body.ts'
 import { keyNotSupportedRefusals, scopeRefusals } from '../../../api/route.ts'
 import { validationRefusals } from '../../../api/validation.ts'
 import { catalogueEntry, type RefusalCode, refusalCodes } from '../../../base/refusal.ts'
-import { serverFaultRefusals } from '../error-classification.ts'
 import { rateRefusals } from '../../limits/rate-limiter.ts'
+import { serverFaultRefusals } from '../error-classification.ts'
 import { largeBodyRefusals } from '../request-pipeline.ts'
 
 const header = (description: string, schema: JsonSchema, required = true) => ({ description, required, schema })

@@ -1,6 +1,6 @@
 import type { RequestLog } from '../../../accounts/request-log/writer.ts'
 import type { Caller } from '../../../api/caller.ts'
-import { type Clock, microsecondsOf, instantAt } from '../../../base/clock.ts'
+import { type Clock, instantAt, microsecondsOf } from '../../../base/clock.ts'
 import { isId, newId } from '../../../base/ids.ts'
 import type { Log } from '../../../base/observability/log.ts'
 import { Refusal } from '../../../base/refusal.ts'

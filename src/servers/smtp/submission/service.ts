@@ -23,8 +23,8 @@ import {
 } from '../../../sending/submission/submitted-message.ts'
 import type { ClientLimits } from '../../limits/client-limits.ts'
 import type { MailService } from '../deps.ts'
-import { isOfKey, toSubmissionRefusal } from './refusals.ts'
 import type { SubmissionRecorder } from './recorder.ts'
+import { isOfKey, toSubmissionRefusal } from './refusals.ts'
 
 /** What the submission sessions of a process share. */
 export interface SubmissionDeps {

@@ -39,7 +39,10 @@ async function relayed(subject: string) {
     }
     return undefined
   }
-  const found = await until(find, { what: `${subject} at the relay`, details: () => mailroom.log.map(line => JSON.stringify(line)).join('\n') })
+  const found = await until(find, {
+    what: `${subject} at the relay`,
+    details: () => mailroom.log.map(line => JSON.stringify(line)).join('\n'),
+  })
   expect(found.text).toMatch(/^[\t\r\n -~]*$/)
   expect(found.text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
   for (const name of ['DKIM-Signature', 'Date', 'Message-ID', 'X-Mailroom-Id', 'From'])
@@ -68,7 +71,10 @@ async function run(command: readonly string[], input = ''): Promise<void> {
     new Response(running.stderr).text(),
     running.exited,
   ])
-  expect({ command: command[0], status, output: status === 0 ? '' : out + err }).toMatchObject({ status: 0, output: '' })
+  expect({ command: command[0], status, output: status === 0 ? '' : out + err }).toMatchObject({
+    status: 0,
+    output: '',
+  })
 }
 
 const program = (name: string) => join(import.meta.dir, 'clients', name)
@@ -81,7 +87,10 @@ test('swaks, with STARTTLS and with TLS from the first byte', async () => {
     ['swaks LOGIN', mailroom.submissions, ['--tls-on-connect', '--auth', 'LOGIN']],
   ] as const) {
     const { status, transcript } = await swaks(port, [...way, ...login, ...message, '--header', `Subject: ${subject}`])
-    expect({ status, transcript }).toMatchObject({ status: 0, transcript: expect.stringContaining('250 2.0.0 queued as eml_') })
+    expect({ status, transcript }).toMatchObject({
+      status: 0,
+      transcript: expect.stringContaining('250 2.0.0 queued as eml_'),
+    })
     const { text, parsed } = await relayed(subject)
     expect(parsed.text).toContain('This is a test mailing')
     expect(await tagsOf(text)).toEqual([{ name: 'client', value: 'swaks' }])
@@ -89,9 +98,15 @@ test('swaks, with STARTTLS and with TLS from the first byte', async () => {
 })
 
 test('msmtp, with a message of a script: raw UTF-8, without Date and Message-ID', async () => {
-  const server = ['--host=localhost', `--port=${mailroom.submission}`, '--tls=on', `--tls-trust-file=${tls.certificateFile}`]
+  const server = [
+    '--host=localhost',
+    `--port=${mailroom.submission}`,
+    '--tls=on',
+    `--tls-trust-file=${tls.certificateFile}`,
+  ]
   const login = ['--auth=plain', '--user=app', '--passwordeval=printenv MAILROOM_KEY']
-  const message = 'From: hello@demo.test\nTo: bob@friend.test\nSubject: msmtp: Grüße\n\nGrüße aus der Shell\n.\n..\nEnde\n'
+  const message =
+    'From: hello@demo.test\nTo: bob@friend.test\nSubject: msmtp: Grüße\n\nGrüße aus der Shell\n.\n..\nEnde\n'
   await run(['msmtp', '--file=/dev/null', ...server, ...login, '--from=hello@demo.test', 'bob@friend.test'], message)
   const { parsed } = await relayed('msmtp')
   expect(parsed.subject).toBe('msmtp: Grüße')
@@ -157,25 +172,30 @@ test('Go’s net/smtp', async () => {
   expect(await tagsOf(text)).toEqual([{ name: 'client', value: 'net/smtp' }])
 }, 60_000)
 
-test.skipIf(!canStartPostfix)('Postfix as the client of all programs of a machine', async () => {
-  const postfix = await startPostfix(mailroom.submission, {
-    smtp_sasl_auth_enable: 'yes',
-    smtp_sasl_password_maps: `static:app:${mailroom.key}`,
-    smtp_sasl_security_options: 'noanonymous',
-    smtp_tls_security_level: 'encrypt',
-  })
-  try {
-    const header = 'From: hello@demo.test\r\nTo: bob@friend.test\r\nSubject: Postfix\r\nMessage-ID: <kept@web1.internal>\r\n'
-    const mail = { from: 'www-data@web1.internal', to: ['bob@friend.test', 'ann@friend.test'] }
-    expect(await sendMail(postfix.port, Buffer.from(`${header}\r\nGrüße\r\n`), mail)).toStartWith('250 ')
-    const { parsed, text } = await relayed('Postfix').catch(error => {
-      throw new Error(`${error}\n${postfix.log()}`)
+test.skipIf(!canStartPostfix)(
+  'Postfix as the client of all programs of a machine',
+  async () => {
+    const postfix = await startPostfix(mailroom.submission, {
+      smtp_sasl_auth_enable: 'yes',
+      smtp_sasl_password_maps: `static:app:${mailroom.key}`,
+      smtp_sasl_security_options: 'noanonymous',
+      smtp_tls_security_level: 'encrypt',
     })
-    expect(parsed.text).toBe('Grüße\n')
-    expect(headerValues(text, 'Message-ID')).toEqual(['<kept@web1.internal>'])
-    expect(headerValues(text, 'Received').length).toBeGreaterThanOrEqual(2)
-    await until(() => relay.accepted.filter(message => unstuffed(message).includes('Subject: Postfix')).length === 2)
-  } finally {
-    await postfix.stop()
-  }
-}, 60_000)
+    try {
+      const header =
+        'From: hello@demo.test\r\nTo: bob@friend.test\r\nSubject: Postfix\r\nMessage-ID: <kept@web1.internal>\r\n'
+      const mail = { from: 'www-data@web1.internal', to: ['bob@friend.test', 'ann@friend.test'] }
+      expect(await sendMail(postfix.port, Buffer.from(`${header}\r\nGrüße\r\n`), mail)).toStartWith('250 ')
+      const { parsed, text } = await relayed('Postfix').catch(error => {
+        throw new Error(`${error}\n${postfix.log()}`)
+      })
+      expect(parsed.text).toBe('Grüße\n')
+      expect(headerValues(text, 'Message-ID')).toEqual(['<kept@web1.internal>'])
+      expect(headerValues(text, 'Received').length).toBeGreaterThanOrEqual(2)
+      await until(() => relay.accepted.filter(message => unstuffed(message).includes('Subject: Postfix')).length === 2)
+    } finally {
+      await postfix.stop()
+    }
+  },
+  60_000,
+)

