@@ -85,18 +85,22 @@ export function refuseInvalid(
   whole: unknown,
   part: RequestPart = 'body',
 ): Refusal {
-  let reported: SchemaViolation | undefined
-  let seen = 0
-  for (const violation of violations) {
-    if (seen++ === maxViolations) break
-    reported ??= violation
-    if (violation.message !== unexpected) continue
-    reported = violation
-    break
-  }
+  const reported = reportedViolation(violations)
   return reported
     ? refuseViolation(reported, whole, part)
     : refuse('invalid_request', { message: 'The request is invalid.' })
+}
+
+/** An unknown parameter if there is one, else the first violation. */
+function reportedViolation(violations: Iterable<SchemaViolation>): SchemaViolation | undefined {
+  let first: SchemaViolation | undefined
+  let seen = 0
+  for (const violation of violations) {
+    if (seen++ === maxViolations) break
+    if (violation.message === unexpected) return violation
+    first ??= violation
+  }
+  return first
 }
 
 const unexpected = 'Unexpected property'
@@ -117,12 +121,11 @@ function refuseViolation(violation: SchemaViolation, whole: unknown, part: Reque
 /** The violation of a union says little: that of the branch which matched furthest into the value says what is wrong. */
 function deepestViolation(violation: SchemaViolation): SchemaViolation {
   let deepest: SchemaViolation | undefined
-  for (const branch of violation.errors ?? [])
-    for (const first of branch) {
-      const found = deepestViolation(first)
-      if (found.path.length > (deepest ?? violation).path.length) deepest = found
-      break
-    }
+  for (const branch of violation.errors ?? []) {
+    const reported = reportedViolation(branch)
+    const found = reported && deepestViolation(reported)
+    if (found && found.path.length > (deepest ?? violation).path.length) deepest = found
+  }
   return deepest ?? violation
 }
 

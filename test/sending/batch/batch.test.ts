@@ -271,6 +271,7 @@ describe('the whole request is refused', () => {
     ['with a list of something else', [plain, 7], '[1]'],
     ['with another on_error', { emails: [plain], on_error: 'abort' }, 'on_error'],
     ['with an unknown property', { emails: [plain], atomic: true }, 'atomic'],
+    ['with an unknown property alone', { atomic: true }, 'atomic'],
   ]
   test.each(cases)('%s', async (_, json, param) => {
     const sender = await newSender()
