@@ -47,11 +47,9 @@ export class MailroomError extends Error {
   }
 }
 
-type ErrorInBody = ErrorFields & { readonly oldest_after?: string }
-
-function errorIn(body: unknown): ErrorInBody | undefined {
+function errorIn(body: unknown): ErrorFields | undefined {
   const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
-  return typeof error === 'object' && error !== null && 'code' in error ? (error as ErrorInBody) : undefined
+  return typeof error === 'object' && error !== null && 'code' in error ? (error as ErrorFields) : undefined
 }
 
 /** There was no whole answer: the connection failed, or took too long. `cause` is what `fetch` threw. */

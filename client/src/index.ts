@@ -5,6 +5,7 @@ export { type ErrorCode, MailroomConnectionError, MailroomError } from './errors
 export { Mailroom } from './mailroom.ts'
 export type { CallOptions, Fetch, MailroomOptions } from './options.ts'
 export type { Page, Pages } from './pages.ts'
+export type { EventFilter, EventStream, MailroomEvent } from './resources/events.ts'
 export { verifyWebhook, type WebhookOptions, type WebhookRequest, WebhookVerificationError } from './verify-webhook.ts'
 
 /** What the API gives and takes, by the names of its description: `Schemas['EmailDetail']`. */

@@ -3,6 +3,7 @@ import type { MailroomOptions } from './options.ts'
 import { draftsOf, suppressionsOf, templatesOf } from './resources/content.ts'
 import { domainsOf } from './resources/domains.ts'
 import { emailsOf } from './resources/emails.ts'
+import { eventsOf } from './resources/events.ts'
 import { inboxOf } from './resources/inbox.ts'
 import { brandsOf, invitationsOf, mailboxesOf, membersOf, requestsOf } from './resources/organization.ts'
 
@@ -19,6 +20,7 @@ import { brandsOf, invitationsOf, mailboxesOf, membersOf, requestsOf } from './r
 export class Mailroom {
   readonly emails: ReturnType<typeof emailsOf>
   readonly inbox: ReturnType<typeof inboxOf>
+  readonly events: ReturnType<typeof eventsOf>
   readonly templates: ReturnType<typeof templatesOf>
   readonly drafts: ReturnType<typeof draftsOf>
   readonly suppressions: ReturnType<typeof suppressionsOf>
@@ -36,6 +38,7 @@ export class Mailroom {
     const api = new Api(options)
     this.emails = emailsOf(api)
     this.inbox = inboxOf(api)
+    this.events = eventsOf(api)
     this.templates = templatesOf(api)
     this.drafts = draftsOf(api)
     this.suppressions = suppressionsOf(api)
