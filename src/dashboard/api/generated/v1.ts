@@ -4114,7 +4114,7 @@ export interface operations {
                 before?: string;
                 /** @description An HTTP status such as 404. */
                 status?: string;
-                /** @description An HTTP method such as POST. */
+                /** @description An HTTP method such as POST, or SMTP. */
                 method?: string;
             };
             header?: never;
