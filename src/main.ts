@@ -10,6 +10,7 @@ import { loadOrCreateSecrets } from './base/secrets/secret-keys.ts'
 import type { Secrets } from './base/secrets/secrets.ts'
 import { resealDkimKeys } from './domains/dkim/seal-keys.ts'
 import { suspendUnenrolledDomains } from './domains/recheck/provider-switch.ts'
+import { resealWebhooks } from './events/webhooks/reseal.ts'
 import { sealCertificateKeys } from './ports/certificates/acme/sealing.ts'
 import { oneClickWarning } from './sending/suppressions/unsubscribe-link.ts'
 
@@ -54,6 +55,7 @@ async function prepareDatabase(config: Config, { clock, provider }: Adapters, lo
       )
     const secrets = await loadOrCreateSecrets(db, config, { clock, log })
     await sealCertificateKeys(db, secrets)
+    await resealWebhooks(db, secrets)
     await resealDkimKeys(db, secrets, log)
     if (config.roles.some(role => role !== 'smtp'))
       await suspendUnenrolledDomains({ db, clock, identities: provider.identities, log })

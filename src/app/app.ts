@@ -23,6 +23,7 @@ import { startRelayRole } from './relay-role.ts'
 import { newShutdown } from './shutdown.ts'
 import { startSmtpRole } from './smtp-role.ts'
 import { startSubmissionRole } from './submission-role.ts'
+import { startWebhooksRole } from './webhooks-role.ts'
 
 /** A Mailroom that runs in this process. */
 export interface RunningApp {
@@ -56,6 +57,7 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
     const isRole = (role: Role) => config.roles.includes(role)
     const wakeRelay = isRole('relay') ? startRelayRole(context) : () => undefined
     const httpRole = isRole('http') ? startHttpRole(context, wakeRelay, certificates) : null
+    if (isRole('webhooks')) startWebhooksRole(context)
     const smtp = isRole('smtp') ? await startSmtpRole(context, certificates) : null
     const submission = isRole('submission')
       ? await startSubmissionRole(context, { certificates, wakeRelay, sending: httpRole?.sending })

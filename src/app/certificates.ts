@@ -16,7 +16,7 @@ export function openCertificates(context: AppContext): Certificates {
   const { config, log, onDrain } = context
   const { tlsCert, tlsKey } = config
   const files = tlsCert && tlsKey ? [fileCertificates({ certFile: tlsCert, keyFile: tlsKey, log })] : []
-  const doesTls = config.roles.some(role => role !== 'relay')
+  const doesTls = config.roles.some(role => role !== 'relay' && role !== 'webhooks')
   const acme = doesTls ? openAcme(context, mergeCertificates(files)) : []
   const certificates = mergeCertificates([...files, ...acme])
   onDrain(() => certificates.stop())

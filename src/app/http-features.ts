@@ -12,6 +12,9 @@ import { mtaStsRoutes } from '../domains/mta-sts/routes.ts'
 import { domainRoutes } from '../domains/routes.ts'
 import type { EventFeed } from '../events/feed.ts'
 import { eventRoutes } from '../events/routes.ts'
+import type { AttemptDeps } from '../events/webhooks/dispatch/attempt.ts'
+import { webhookRoutes } from '../events/webhooks/routes.ts'
+import type { WebhookDeps } from '../events/webhooks/webhooks.ts'
 import { receivedMessages } from '../inbox/reply/received-messages.ts'
 import { replyRoutes } from '../inbox/reply/routes.ts'
 import { type InboxDeps, inboxRoutes } from '../inbox/routes.ts'
@@ -34,6 +37,8 @@ export interface HttpFeatureDeps {
   readonly requestLog: RequestLog
   readonly eventFeed: EventFeed
   readonly webhooks: readonly ProviderWebhook[]
+  /** The webhooks of organizations, which deliver events. */
+  readonly eventWebhooks: WebhookDeps & AttemptDeps
   readonly log: Log
   /** Where links lead, without a final slash. */
   readonly publicUrl: string
@@ -43,7 +48,7 @@ export interface HttpFeatureDeps {
 
 /** The routes of all features, an Elysia instance for each; the OpenAPI document is generated from them. */
 export function httpFeatures(deps: HttpFeatureDeps): readonly AnyElysia[] {
-  const { domains, sending, inbox, requestLog, eventFeed, publicUrl, hostname, webhooks, log } = deps
+  const { domains, sending, inbox, requestLog, eventFeed, publicUrl, hostname, webhooks, eventWebhooks, log } = deps
   const { db, clock } = domains
   const unsent: DomainBlockers = async (tx, domainId) => {
     const count = await countUnsent(tx, domainId)
@@ -69,5 +74,6 @@ export function httpFeatures(deps: HttpFeatureDeps): readonly AnyElysia[] {
     draftRoutes(sending, receivedMessages(inbox)),
     requestRoutes({ db, requestLog }),
     eventRoutes(eventFeed),
+    webhookRoutes(eventWebhooks),
   ]
 }

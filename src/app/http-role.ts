@@ -5,6 +5,7 @@ import { hourMs } from '../base/clock.ts'
 import { publicAddress } from '../base/config/public-address.ts'
 import type { DomainDeps } from '../domains/deps.ts'
 import { openEventFeed } from '../events/feed.ts'
+import { selectMailboxBrands } from '../domains/mailboxes/table.ts'
 import { createReadiness } from '../health/readiness/checks.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
@@ -19,6 +20,7 @@ import { dashboardFeatures } from './dashboard-features.ts'
 import { type HttpFeatureDeps, httpFeatures } from './http-features.ts'
 import { instanceFeatures } from './instance-features.ts'
 import { jobs, startJobs } from './jobs.ts'
+import { webhookAttempts } from './webhooks-role.ts'
 
 /** The URLs on which the HTTP role listens, and the sending that it shares with other roles of the process. */
 export interface RunningHttpRole {
@@ -86,6 +88,7 @@ export function startHttpRole(context: AppContext, wakeRelay: () => void, certif
       requestLog,
       eventFeed,
       webhooks: providerWebhooks(config),
+      eventWebhooks: { ...webhookAttempts(context), db, findMailboxBrands: selectMailboxBrands },
       log,
       publicUrl,
       hostname: config.hostname,

@@ -39,6 +39,6 @@ test('every job that is started elsewhere is in the table', async () => {
 test('MAILROOM_ROLES is documented with the jobs of each role', () => {
   const list = (some: readonly { readonly name: string }[]) => some.map(job => job.name).join(', ')
   expect(settings.roles.description).toBe(
-    `Roles of this process. \`smtp\` receives mail (background jobs: ${list(jobs.smtp)}). \`submission\` takes mail that programs send by SMTP, on the addresses of MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN. \`http\` serves the API, MCP and the dashboard (${list(jobs.http)}). \`relay\` submits emails to the provider (${list(jobs.relay)}). Every process also runs ${list(jobs.everyProcess)}, and one with \`smtp\`, \`http\` or \`submission\` ${list(jobs.smtpOrHttp)}.`,
+    `Roles of this process. \`smtp\` receives mail (background jobs: ${list(jobs.smtp)}). \`submission\` takes mail that programs send by SMTP, on the addresses of MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN. \`http\` serves the API, MCP and the dashboard (${list(jobs.http)}). \`relay\` submits emails to the provider (${list(jobs.relay)}). \`webhooks\` delivers events to webhooks (${list(jobs.webhooks)}). Every process also runs ${list(jobs.everyProcess)}, and one with \`smtp\`, \`http\` or \`submission\` ${list(jobs.smtpOrHttp)}.`,
   )
 })

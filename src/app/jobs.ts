@@ -8,6 +8,8 @@ import type { DomainDeps } from '../domains/deps.ts'
 import { recheckRound } from '../domains/recheck/recheck.ts'
 import { watchPollMs } from '../events/sequence-watch.ts'
 import { sequencerPollMs } from '../events/sequencer.ts'
+import { openWebhookMetrics } from '../events/webhooks/dispatch/dispatch-metrics.ts'
+import { dispatchPollMs } from '../events/webhooks/dispatch/dispatcher.ts'
 import { heartbeatIntervalMs, openHeartbeat } from '../health/processes/processes.ts'
 import { updateReadinessMetrics } from '../health/readiness/metrics.ts'
 import type { Readiness } from '../health/readiness/readiness.ts'
@@ -240,8 +242,23 @@ const relay: readonly Job<AppContext>[] = [
   },
 ]
 
+const webhooks: readonly Job<AppContext>[] = [
+  {
+    name: 'webhooks',
+    intervalMs: dispatchPollMs,
+    does: 'delivers events to the webhooks of organizations',
+    startedBy: 'startWebhooksRole',
+  },
+  {
+    name: 'webhook-metrics',
+    intervalMs: 10 * secondMs,
+    does: 'shows in metrics how many webhooks fail or are disabled, and how far they are behind',
+    open: openWebhookMetrics,
+  },
+]
+
 /** All background jobs, by the processes that run them: those with a role, with either of two, or all. */
-export const jobs = { everyProcess, smtpOrHttp, smtp, http, relay }
+export const jobs = { everyProcess, smtpOrHttp, smtp, http, relay, webhooks }
 
 /** Starts those of the jobs that the configuration needs. When the process stops, their rounds in progress are finished. */
 export function startJobs<Deps extends AppContext>(toStart: readonly Job<Deps>[], deps: Deps): void {

@@ -26,6 +26,8 @@ export type IdPrefix =
   | 'ses'
   | 'lnk'
   | 'tsk'
+  | 'whk'
+  | 'whd'
 
 /**
  * `<prefix>_` and 26 characters of lower-case Crockford base32: 50 bits of time in milliseconds, 15 bits that count

@@ -21,7 +21,7 @@ test('reads the variables that are set and uses defaults for the rest', () => {
   expect(config.clamd).toEqual({ kind: 'tcp', host: '127.0.0.1', port: 3310 })
   expect(config.trustedProxies).toEqual(['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'])
   expect(config.maxMessageBytes).toBe(35 * 1024 * 1024)
-  expect(config.roles).toEqual(['smtp', 'http', 'relay', 'submission'])
+  expect(config.roles).toEqual(['smtp', 'http', 'relay', 'submission', 'webhooks'])
   expect(config.tlsCert).toBeUndefined()
   expect(config.smarthostUrls).toEqual(['smtp://127.0.0.1:2600'])
 })

@@ -39,9 +39,9 @@ export const settings = {
   ),
   roles: setting(
     'ROLES',
-    severalOf('smtp', 'http', 'relay', 'submission'),
-    'smtp,http,relay,submission',
-    'Roles of this process. `smtp` receives mail (background jobs: rescan). `submission` takes mail that programs send by SMTP, on the addresses of MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN. `http` serves the API, MCP and the dashboard (search-index, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, unconfirmed, queue-metrics, simulator-reports, ses-queue). Every process also runs disk-space, doctor, heartbeat, backup-metrics, certificate-files, event-sequence, event-watch, and one with `smtp`, `http` or `submission` acme-load, acme-order.',
+    severalOf('smtp', 'http', 'relay', 'submission', 'webhooks'),
+    'smtp,http,relay,submission,webhooks',
+    'Roles of this process. `smtp` receives mail (background jobs: rescan). `submission` takes mail that programs send by SMTP, on the addresses of MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN. `http` serves the API, MCP and the dashboard (search-index, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, unconfirmed, queue-metrics, simulator-reports, ses-queue). `webhooks` delivers events to webhooks (webhooks, webhook-metrics). Every process also runs disk-space, doctor, heartbeat, backup-metrics, certificate-files, event-sequence, event-watch, and one with `smtp`, `http` or `submission` acme-load, acme-order.',
   ),
   hostname: setting(
     'HOSTNAME',
@@ -396,6 +396,18 @@ export const settings = {
     seconds(3600),
     '60',
     'Wait before the second submission attempt, in seconds; it doubles after each, up to four hours.',
+  ),
+
+  webhookAllow: optional(
+    'WEBHOOK_ALLOW',
+    networks,
+    'Addresses and networks, such as `10.1.0.0/16`, that webhooks may go to although they are not public. Anything that listens there can then be reached by whoever may create webhooks.',
+  ),
+  webhookHttp: setting('WEBHOOK_HTTP', flag, 'false', 'Whether webhooks may go to `http://` URLs, without TLS.'),
+  webhookCa: optional(
+    'WEBHOOK_CA',
+    text,
+    'File with root certificates (PEM) of a private authority that webhooks trust, instead of the usual ones.',
   ),
 
   logLevel: setting(

@@ -21,6 +21,7 @@ import * as submitting from './migrations/0018-submitting.ts'
 import * as people from './migrations/0019-people.ts'
 import * as instance from './migrations/0020-instance.ts'
 import * as events from './migrations/0021-events.ts'
+import * as webhooks from './migrations/0022-webhooks.ts'
 import * as submission from './migrations/0024-submission.ts'
 import { requireNoUnfinishedRestore } from './restores-table.ts'
 import { appliedMigrations, newerMigrations } from './schema-version.ts'
@@ -52,6 +53,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0019-people': people,
   '0020-instance': instance,
   '0021-events': events,
+  '0022-webhooks': webhooks,
   '0024-submission': submission,
 }
 

@@ -658,6 +658,61 @@ export interface DatabaseSchema {
     sequence: number
   }
 
+  /** The endpoints of other programs that events are delivered to. */
+  webhooks: {
+    id: Id<'whk'>
+    organization_id: Id<'org'>
+    url: string
+    /** Separated by spaces. */
+    types: string
+    /** null: of the whole organization. */
+    brand_id: Id<'brd'> | null
+    /** Empty: any. */
+    mailbox_ids: Json<readonly Id<'mbx'>[]>
+    description: string | null
+    /** Secrets and headers; see events/webhooks/secrets.ts. */
+    sealed: string
+    sealed_by: string
+    secret_ends_in: string
+    /** Who made it, or enabled it last: an API key, or else a member in the dashboard. */
+    maker_key_id: Id<'key'> | null
+    maker_member_id: Id<'mem'> | null
+    /** All events up to this sequence are delivered, in `webhook_deliveries`, or not wanted. */
+    read_through: number
+    last_success_at: Instant | null
+    /** Since the first failure after the last success; null: the last attempt succeeded, or there was none. */
+    failing_since: Instant | null
+    disabled_at: Instant | null
+    disabled_reason: 'requested' | 'gone' | 'failing' | 'not_allowed' | 'operator' | null
+    /** The process that delivers to it; null: none. */
+    lease: string | null
+    leased_until: Instant | null
+    created_at: Instant
+    updated_at: Instant
+  }
+  /** What became of an event at a webhook. */
+  webhook_deliveries: {
+    id: Id<'whd'>
+    webhook_id: Id<'whk'>
+    organization_id: Id<'org'>
+    brand_id: Id<'brd'> | null
+    /** Of the event. */
+    sequence: number
+    event_id: Id<'evt'>
+    type: string
+    status: 'delivered' | 'retrying' | 'failed'
+    /** How many were made. */
+    attempt: number
+    /** When the last was made, or another was asked for. */
+    at: Instant
+    duration_ms: number | null
+    http_status: number | null
+    error: string | null
+    response: string | null
+    /** When the next is due; null: there is none. */
+    next_at: Instant | null
+  }
+
   /** Retention times; see retention/policies. */
   retention_policies: {
     /** The id of a brand or an organization, or `instance`. */

@@ -65,6 +65,22 @@ export async function selectMailbox(db: Db, organizationId: Id<'org'>, id: strin
     .executeTakeFirst()
 }
 
+/** The brand of each of these mailboxes of the organization; others are absent. */
+export async function selectMailboxBrands(
+  db: Db,
+  organizationId: Id<'org'>,
+  ids: readonly Id<'mbx'>[],
+): Promise<ReadonlyMap<Id<'mbx'>, Id<'brd'>>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('mailboxes')
+    .select(['id', 'brand_id'])
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map(row => [row.id, row.brand_id]))
+}
+
 export async function hasMailbox(db: Db, domainId: Id<'dom'>, localPart: string): Promise<boolean> {
   const row = await db
     .selectFrom('mailboxes')

@@ -43,6 +43,7 @@ const tags: Readonly<Record<string, readonly [name: string, description: string]
   domains: ['Domains', 'The domains that send and receive, and their DNS records.'],
   members: ['Members', 'The people of the organization.'],
   invitations: ['Invitations', 'Invitations to become a member.'],
+  webhooks: ['Webhooks', 'Events, delivered to an endpoint of your own, signed after Standard Webhooks.'],
   requests: ['Requests', 'The log of API requests.'],
   mcp: ['MCP', 'The API as tools for language models, over the Model Context Protocol.'],
 }
