@@ -57,7 +57,7 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
     const isRole = (role: Role) => config.roles.includes(role)
     const wakeRelay = isRole('relay') ? startRelayRole(context) : () => undefined
     const httpRole = isRole('http') ? startHttpRole(context, wakeRelay, certificates) : null
-    if (isRole('webhooks')) startWebhooksRole(context)
+    if (isRole('webhooks')) startWebhooksRole(context, wakeRelay)
     const smtp = isRole('smtp') ? await startSmtpRole(context, certificates) : null
     const submission = isRole('submission')
       ? await startSubmissionRole(context, { certificates, wakeRelay, sending: httpRole?.sending })

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { AttemptDeps } from '../events/webhooks/dispatch/attempt.ts'
 import { WebhookDispatcher } from '../events/webhooks/dispatch/dispatcher.ts'
+import { mysqlBlobs } from '../ports/blobs/mysql.ts'
+import { openSending } from '../sending/accept/open-sending.ts'
 import type { AppContext } from './app-context.ts'
 import { jobs, startJobs } from './jobs.ts'
+import { notifyOwners } from './webhook-notice.ts'
 
 /** What an attempt to deliver to a webhook depends on, as the settings say. */
 export function webhookAttempts({
@@ -16,19 +19,29 @@ export function webhookAttempts({
     secrets,
     resolver,
     policy: { allowedNetworks: config.webhookAllow ?? [], allowsHttp: config.webhookHttp },
-    extraCa: config.webhookCa === undefined ? undefined : readFileSync(config.webhookCa, 'utf8'),
+    trustedCa: config.webhookCa === undefined ? undefined : readFileSync(config.webhookCa, 'utf8'),
   }
 }
 
-/** Starts what delivers events to webhooks. */
-export function startWebhooksRole(context: AppContext): void {
-  const { log, onDrain, sequenceWatch } = context
+/** Starts what delivers events to webhooks. `wakeRelay` tells the relay of this process that an email may be due. */
+export function startWebhooksRole(context: AppContext, wakeRelay: () => void): void {
+  const { config, clock, log, provider, sequenceWatch, onDrain, onStop } = context
+  const db = context.openPool('webhooks')
+  const sending = openSending({
+    db,
+    blobs: mysqlBlobs(db, clock),
+    clock,
+    provider: provider.traits.name,
+    publicUrl: config.publicUrl ?? '',
+    wake: wakeRelay,
+  })
+  onStop(() => sending.renderer.close())
   const dispatcher = new WebhookDispatcher({
     ...webhookAttempts(context),
-    db: context.openPool('webhooks'),
+    db,
     log,
     sequenceWatch,
-    onDisabled: async () => undefined,
+    onDisabled: (webhook, reason) => notifyOwners({ db, log, sending }, webhook, reason),
   })
   onDrain(() => dispatcher.stop())
   startJobs(jobs.webhooks, context)

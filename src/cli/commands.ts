@@ -25,6 +25,7 @@ const sections = {
     queue: async () => (await import('./queue.ts')).queueCommand,
     quarantine: async () => (await import('./quarantine.ts')).quarantineCommand,
     suppressions: async () => (await import('./suppressions.ts')).suppressionsCommand,
+    webhook: async () => (await import('./webhook.ts')).webhookCommand,
     messages: async () => (await import('./messages.ts')).messagesCommand,
   },
   Data: {

@@ -14,6 +14,7 @@ const titles: Readonly<Record<(typeof checkAreas)[number], string>> = {
   smtp: 'Mail in',
   tls: 'Encryption',
   relay: 'Mail out',
+  webhooks: 'Webhooks',
   machine: 'Machine and queue',
 }
 

@@ -7,10 +7,11 @@ import { run } from './retention/run.ts'
 
 const notes = `What is stored is kept for a number of days, each kind for its own:
 
-${retentionKindNames.map(kind => `  ${kind.padEnd(12)} ${retentionKinds[kind]}`).join('\n')}
+${retentionKindNames.map(kind => `  ${kind.padEnd(18)} ${retentionKinds[kind]}`).join('\n')}
 
-By default spam, trash and event_feed are kept 30 days, quarantine 90, request_log MAILROOM_REQUEST_LOG_DAYS, and everything else
-forever. Emails that are not sent yet, drafts and templates are never deleted. Deleting frees space for what is stored next;
+By default spam, trash and event_feed are kept 30 days, quarantine 90, webhook_deliveries 14, request_log
+MAILROOM_REQUEST_LOG_DAYS, and everything else forever. Emails that are not sent yet, drafts and templates are never
+deleted. Deleting frees space for what is stored next;
 the files of the database do not shrink.
 
 ${databaseNote}`

@@ -11,6 +11,7 @@ export const brandId = { placeholder: 'ID', read: idReader('brd', 'a brand') }
 export const memberId = { placeholder: 'ID', read: idReader('mem', 'a member') }
 export const sessionId = { placeholder: 'ID', read: idReader('ses', 'a session') }
 export const emailId = { placeholder: 'EMAIL', read: idReader('eml', 'an email') }
+export const webhookId = { placeholder: 'ID', read: idReader('whk', 'a webhook') }
 export const messageId = { placeholder: 'MESSAGE', read: idReader('msg', 'a message') }
 
 /** A point in time, in ISO 8601. */

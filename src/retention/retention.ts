@@ -12,6 +12,7 @@ import { requestLogTarget } from './targets/request-log.ts'
 import { type RetentionTask, retryDeferred, type ScanStep, scanNext } from './targets/scan.ts'
 import { eventsTarget, sentAttachmentsTarget, sentBodiesTarget } from './targets/sent-emails.ts'
 import type { RetentionTarget, RetentionTargetDeps } from './targets/target.ts'
+import { webhookDeliveriesTarget } from './targets/webhook-deliveries.ts'
 import { blobCleanupTasks } from './unreferenced/blob-cleanup.ts'
 
 /** Everything that has a retention time. */
@@ -26,6 +27,7 @@ export const retentionTargets: readonly RetentionTarget[] = [
   eventsTarget,
   eventFeedTarget,
   requestLogTarget,
+  webhookDeliveriesTarget,
 ]
 
 export interface RetentionDeps extends RetentionTargetDeps {

@@ -31,8 +31,8 @@ ask() {
 given() { if [[ -n ${!1-} ]]; then echo "$1=${!1}"; else echo "${2:-#$1=}"; fi; }
 
 write_settings() {
-  local roles='#MAILROOM_ROLES=smtp,http,relay,submission'
-  [[ -s $relay_file ]] || roles='MAILROOM_ROLES=smtp,http,submission'
+  local roles='#MAILROOM_ROLES=smtp,http,relay,submission,webhooks'
+  [[ -s $relay_file ]] || roles='MAILROOM_ROLES=smtp,http,submission,webhooks'
   cat <<SETTINGS
 # The settings of Mailroom; docs/settings.md lists all of them. One KEY=value a line, as systemd.exec(5) reads an EnvironmentFile.
 # After a change: systemctl restart mailroom

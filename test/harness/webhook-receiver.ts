@@ -26,6 +26,8 @@ export interface WebhookReceiver {
   readonly unverified: string[]
   /** Deliveries must verify with one of these. */
   secrets: readonly string[]
+  /** Deliveries to these paths must verify with this one. */
+  readonly secretOfPath: Map<string, string>
   respond: Respond
   /** The most requests that were open at once. */
   readonly mostOpen: number
@@ -51,12 +53,12 @@ export function startWebhookReceiver(authority: TestAuthority, name: string, res
       mostOpen = Math.max(mostOpen, open)
       try {
         const body = await request.text()
-        const event = verify(body, request.headers)
+        const { pathname } = new URL(request.url)
+        const event = verify(pathname, body, request.headers)
         if (event === undefined) {
           unverified.push(body)
           return new Response('bad signature', { status: 401 })
         }
-        const { pathname } = new URL(request.url)
         const { headers } = request
         const id = headers.get('webhook-id') ?? ''
         const delivery = {
@@ -75,8 +77,9 @@ export function startWebhookReceiver(authority: TestAuthority, name: string, res
     },
   })
 
-  function verify(body: string, headers: Headers): unknown {
-    for (const secret of receiver.secrets)
+  function verify(path: string, body: string, headers: Headers): unknown {
+    const ofPath = receiver.secretOfPath.get(path)
+    for (const secret of ofPath === undefined ? receiver.secrets : [ofPath])
       try {
         return new Webhook(secret).verify(body, Object.fromEntries(headers))
       } catch {
@@ -91,6 +94,7 @@ export function startWebhookReceiver(authority: TestAuthority, name: string, res
     deliveries,
     unverified,
     secrets: [],
+    secretOfPath: new Map(),
     respond,
     get mostOpen() {
       return mostOpen

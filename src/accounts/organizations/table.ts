@@ -78,9 +78,9 @@ export async function lockOrganization(db: Db, id: Id<'org'>): Promise<boolean> 
   return row !== undefined
 }
 
-/** Deletes the organization with its brands, keys, invitations and usage. Its other rows must be gone. */
+/** Deletes the organization with its brands, keys, invitations, webhooks and usage. Its other rows must be gone. */
 export async function deleteOrganization(db: Db, id: Id<'org'>): Promise<void> {
-  for (const table of ['api_keys', 'invitations', 'usage_months', 'brands'] as const)
+  for (const table of ['webhooks', 'api_keys', 'invitations', 'usage_months', 'brands'] as const)
     await db.deleteFrom(table).where('organization_id', '=', id).execute()
   await db.deleteFrom('organizations').where('id', '=', id).execute()
 }

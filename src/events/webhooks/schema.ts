@@ -6,7 +6,7 @@ import { maxUrlLength } from './destination/destination.ts'
 import type { WebhookRow } from './table.ts'
 
 export const maxWebhooks = 20
-export const maxMailboxIds = 50
+const maxMailboxIds = 50
 export const maxHeaders = 5
 const maxTypes = 100
 const maxGraceSeconds = 604_800

@@ -9,6 +9,7 @@ import { smtpChecks } from './smtp/smtp.ts'
 import { submissionCheck } from './smtp/submission.ts'
 import { spfChecks } from './spf.ts'
 import { certificateCheck, dashboardCheck, tlsChecks } from './tls.ts'
+import { webhookChecks } from './webhooks.ts'
 
 /** The checks that ask only the database, clamd and files. */
 export const quickChecks: readonly DoctorCheck[] = [
@@ -17,6 +18,7 @@ export const quickChecks: readonly DoctorCheck[] = [
   clientAddressesCheck,
   certificateCheck,
   dashboardCheck,
+  ...webhookChecks,
   ...machineChecks,
 ]
 
@@ -29,6 +31,7 @@ export const allChecks: readonly DoctorCheck[] = [
   submissionCheck,
   ...tlsChecks,
   ...relayChecks,
+  ...webhookChecks,
   ...machineChecks,
 ]
 

@@ -7,6 +7,7 @@ export const retentionKinds = {
   event_feed:
     'what GET /v1/events and webhooks tell of, for the whole organization; a reader who is later than that misses events',
   request_log: 'log of requests to the API',
+  webhook_deliveries: 'deliveries to webhooks, counted from the last attempt',
   spam: 'whole messages, counted from when they came into spam',
   trash: 'whole messages, counted from when they came into trash',
   quarantine: 'whole messages, counted from when they came into quarantine; not while they wait to be scanned',
@@ -44,6 +45,7 @@ export function defaultDays({ requestLogDays }: RetentionSettings): Readonly<Rec
     events: null,
     event_feed: 30,
     request_log: requestLogDays,
+    webhook_deliveries: 14,
     spam: 30,
     trash: 30,
     quarantine: 90,

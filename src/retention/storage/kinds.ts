@@ -16,6 +16,7 @@ const tableKinds: Readonly<Record<string, string>> = {
   email_events: 'events',
   events: 'event_feed',
   request_log: 'request_log',
+  webhook_deliveries: 'webhook_deliveries',
 }
 
 /** The size of the tables in bytes, by the kind of what they hold, the largest first. */

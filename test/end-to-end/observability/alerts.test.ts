@@ -43,6 +43,7 @@ const healthy: Series = {
   'mailroom_route_domains_held{instance="a",provider="smarthost"}': '0x130',
   'mailroom_submissions_total{instance="a",outcome="accepted",reply="2xx"}': '0+60x130',
   'mailroom_submissions_total{instance="a",outcome="failed",reply="5xx"}': '0+1x130',
+  'mailroom_webhook_lag_seconds{instance="a"}': '0.2x130',
   'mailroom_brands_paused{instance="a"}': '0x130',
   'mailroom_provider_news_forged_total{instance="a",provider="postmark"}': '0x130',
   'mailroom_dkim_keys_unopened_total{instance="a"}': '0x130',
@@ -75,6 +76,7 @@ const faults: Readonly<Record<string, Series>> = {
   MailroomQueueStands: { 'mailroom_queue_oldest_due_seconds{instance="a"}': '1000x130' },
   MailroomEmailsDelayed: { 'mailroom_queue_oldest_tried_seconds{instance="a"}': '20000x130' },
   MailroomRouteHeld: { 'mailroom_route_held{instance="a",provider="smarthost"}': '1x130' },
+  MailroomWebhooksBehind: { 'mailroom_webhook_lag_seconds{instance="a"}': '400x130' },
   MailroomDomainsRefused: { 'mailroom_route_domains_held{instance="a",provider="smarthost"}': '2x130' },
   MailroomSubmissionsFail: {
     'mailroom_submissions_total{instance="a",outcome="failed",reply="5xx"}': '0+20x130',

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { dayMs, minuteMs } from '../../../src/base/clock.ts'
+import type { Id } from '../../../src/base/ids.ts'
 import { until } from '../../harness/until.ts'
 import { openWebhookFixtures, type WebhookFixtures } from './fixtures.ts'
 
@@ -10,6 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => fixtures.close())
 
+/** A webhook as the API shows it. */
+const read = async (id: string) => (await fixtures.server.call('GET', `/v1/webhooks/${id}`)).json
+/** The deliveries of a webhook, the latest first. */
+const deliveriesOf = async (id: string) => (await fixtures.server.call('GET', `/v1/webhooks/${id}/deliveries`)).json.data
+const remove = (id: string) => fixtures.server.call('DELETE', `/v1/webhooks/${id}`)
 const call = (...args: Parameters<WebhookFixtures['server']['call']>) => fixtures.server.call(...args)
 
 test('delivers each event once, signed, with the same JSON as the feed', async () => {
@@ -43,4 +50,249 @@ test('delivers each event once, signed, with the same JSON as the feed', async (
   expect(webhook).toMatchObject({ status: 'active', failing_since: null })
   expect(webhook.last_success_at).not.toBeNull()
   await call('DELETE', `/v1/webhooks/${id}`)
+})
+
+test('repeats what failed by its schedule, with the same webhook-id and body, until it succeeds', async () => {
+  let status = 500
+  const receiver = fixtures.newReceiver('again.test', () => new Response('busy', { status }))
+  const id = await fixtures.newWebhook(receiver)
+  const [event] = await fixtures.append(1)
+  await until(async () => (await read(id)).status === 'failing')
+  const [failed] = await deliveriesOf(id)
+  expect(failed).toMatchObject({ event_id: event, attempt: 1, status: 'retrying', http_status: 500, error: 'HTTP 500', response: 'busy' })
+  const waitMs = Date.parse(failed.next_at) - Date.parse(failed.at)
+  expect(waitMs).toBeGreaterThanOrEqual(4500)
+  expect(waitMs).toBeLessThanOrEqual(5500)
+  expect(receiver.deliveries.length).toBe(1)
+
+  fixtures.server.clock.forward(6000)
+  await receiver.received(2)
+  status = 204
+  fixtures.server.clock.forward(6 * minuteMs)
+  const [first, second, third] = await receiver.received(3)
+  expect([second?.id, third?.id]).toEqual([event, event] as string[])
+  expect(third?.event).toEqual(first?.event)
+  expect(Number(third?.headers.get('webhook-timestamp'))).toBeGreaterThan(Number(first?.headers.get('webhook-timestamp')) + 300)
+  const settled = await until(async () => {
+    const [delivery] = await deliveriesOf(id)
+    return delivery.status === 'delivered' && delivery
+  })
+  expect(settled).toMatchObject({ id: failed.id, attempt: 3, next_at: null, error: null })
+  expect(await read(id)).toMatchObject({ status: 'active', failing_since: null })
+  await remove(id)
+})
+
+test('waits as long as the receiver asks for with 429 and 503, up to an hour', async () => {
+  const receiver = fixtures.newReceiver('slower.test', () => new Response('', { status: 429, headers: { 'retry-after': '120' } }))
+  const id = await fixtures.newWebhook(receiver)
+  await fixtures.append(1)
+  const [delivery] = await until(async () => {
+    const found = await deliveriesOf(id)
+    return found.length === 1 && found
+  })
+  expect(Date.parse(delivery.next_at) - Date.parse(delivery.at)).toBe(120_000)
+  await remove(id)
+})
+
+test('does not follow a redirect', async () => {
+  const other = fixtures.newReceiver('elsewhere.test')
+  const receiver = fixtures.newReceiver('moved.test', () => Response.redirect(`${other.url}/hook`, 307))
+  const id = await fixtures.newWebhook(receiver)
+  await fixtures.append(1)
+  const [delivery] = await until(async () => {
+    const found = await deliveriesOf(id)
+    return found.length === 1 && found
+  })
+  expect(delivery).toMatchObject({ status: 'retrying', http_status: 307, error: 'HTTP 307: redirects are not followed' })
+  expect(other.deliveries.length + other.unverified.length).toBe(0)
+  await remove(id)
+})
+
+test('410 disables; enabling goes on with the event that was refused', async () => {
+  let status = 410
+  const receiver = fixtures.newReceiver('gone.test', () => new Response('', { status }))
+  const id = await fixtures.newWebhook(receiver)
+  const [event] = await fixtures.append(1)
+  await until(async () => (await read(id)).status === 'disabled')
+  expect(await read(id)).toMatchObject({ disabled_reason: 'gone' })
+  const audit = await fixtures.db.selectFrom('audit_log').selectAll().where('subject', '=', id).execute()
+  expect(audit.map(entry => [entry.actor, entry.action])).toContainEqual(['mailroom', 'webhook.disable'])
+  const told = await fixtures.db.selectFrom('events').selectAll().where('type', '=', 'webhook.disabled').execute()
+  expect(told.map(row => JSON.parse(row.data))).toContainEqual(expect.objectContaining({ webhook_id: id, reason: 'gone' }))
+  expect(fixtures.disabled).toContainEqual({ id, reason: 'gone' })
+
+  const [missed] = await fixtures.append(1)
+  await Bun.sleep(400)
+  expect(receiver.deliveries.length).toBe(1)
+  const retry = await call('POST', `/v1/webhooks/${id}/replay`, { json: { from: '2026-01-01T00:00:00Z', only: 'all' } })
+  expect([retry.status, retry.json.error.code]).toEqual([409, 'webhook_disabled'])
+  status = 200
+  fixtures.server.clock.forward(6000)
+  await call('PATCH', `/v1/webhooks/${id}`, { json: { enabled: true } })
+  const deliveries = await receiver.received(3)
+  expect(deliveries.slice(1).map(delivery => delivery.id).toSorted()).toEqual([event, missed].toSorted() as string[])
+  await remove(id)
+})
+
+test('five days without a success disable it', async () => {
+  const receiver = fixtures.newReceiver('dead.test', () => new Response('', { status: 500 }))
+  const id = await fixtures.newWebhook(receiver)
+  await fixtures.append(1)
+  await until(async () => (await read(id)).status === 'failing')
+  fixtures.server.clock.forward(5 * dayMs - minuteMs)
+  await receiver.received(2)
+  await until(async () => (await deliveriesOf(id))[0].attempt === 2)
+  expect((await read(id)).status).toBe('failing')
+  fixtures.server.clock.forward(10 * minuteMs)
+  await until(async () => (await read(id)).status === 'disabled')
+  expect(await read(id)).toMatchObject({ disabled_reason: 'failing' })
+  expect(fixtures.disabled).toContainEqual({ id, reason: 'failing' })
+  await remove(id)
+})
+
+test('both secrets sign while the old one is in its grace', async () => {
+  const receiver = fixtures.newReceiver('rotated.test')
+  const id = await fixtures.newWebhook(receiver)
+  const [oldSecret = ''] = receiver.secrets
+  const rotated = await call('POST', `/v1/webhooks/${id}/rotate-secret`, { json: { grace_seconds: 60 } })
+  const { secret } = rotated.json
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  await fixtures.append(1)
+  const [during] = await receiver.received(1)
+  expect(during?.headers.get('webhook-signature')?.split(' ').length).toBe(2)
+  receiver.secrets = [secret]
+  await fixtures.append(1)
+  await receiver.received(2)
+  fixtures.server.clock.forward(61_000)
+  await fixtures.append(1)
+  const after = (await receiver.received(3)).at(-1)
+  expect(after?.headers.get('webhook-signature')?.split(' ').length).toBe(1)
+  receiver.secrets = [oldSecret]
+  await fixtures.append(1)
+  await until(() => receiver.unverified.length === 1)
+  await remove(id)
+})
+
+test('at most four are in flight at a webhook', async () => {
+  const receiver = fixtures.newReceiver('slow.test', async () => {
+    await Bun.sleep(100)
+    return new Response('')
+  })
+  const id = await fixtures.newWebhook(receiver)
+  await fixtures.append(16)
+  await receiver.received(16)
+  expect(receiver.mostOpen).toBe(4)
+  await remove(id)
+})
+
+test('whoever made it must still be allowed to see what is delivered', async () => {
+  const receiver = fixtures.newReceiver('maker.test')
+  const { id: keyId, key } = await fixtures.server.newKey({
+    scopes: ['webhooks:write', 'webhooks:read', 'suppressions:read', 'brands:read'],
+  })
+  const id = await fixtures.newWebhook(receiver, { types: ['suppression.created', 'brand.paused'] }, key)
+  await fixtures.append(1)
+  await receiver.received(1)
+  await fixtures.db.updateTable('api_keys').set({ scopes: 'webhooks:write brands:read' }).where('id', '=', keyId).execute()
+  await Bun.sleep(600)
+  await fixtures.append(1)
+  const [allowed] = await fixtures.append(1, { type: 'brand.paused' })
+  expect((await receiver.received(2)).at(-1)?.id).toBe(allowed ?? '')
+
+  await fixtures.db.updateTable('api_keys').set({ revoked_at: fixtures.server.clock.now() }).where('id', '=', keyId).execute()
+  await Bun.sleep(600)
+  await fixtures.append(1, { type: 'brand.paused' })
+  await until(async () => (await read(id)).status === 'disabled')
+  expect(await read(id)).toMatchObject({ disabled_reason: 'not_allowed' })
+  await Bun.sleep(300)
+  expect(receiver.deliveries.length).toBe(2)
+
+  // Whoever enables it answers for it from then on, and gets what waited.
+  await call('PATCH', `/v1/webhooks/${id}`, { json: { enabled: true } })
+  await receiver.received(3)
+  await remove(id)
+})
+
+test('a key may only have types delivered that it may see, and those are named', async () => {
+  const { key } = await fixtures.server.newKey({ scopes: ['webhooks:write'] })
+  const refused = await call('POST', '/v1/webhooks', { key, json: { url: 'https://once.test/', types: ['message.received'] } })
+  expect([refused.status, refused.json.error]).toEqual([
+    403,
+    expect.objectContaining({ code: 'insufficient_scope', param: 'types', reason: 'inbox:read' }),
+  ])
+  const unknown = await call('POST', '/v1/webhooks', { json: { url: 'https://once.test/', types: ['message.received', 'mail.in'] } })
+  expect([unknown.status, unknown.json.error.param]).toEqual([400, 'types[1]'])
+  expect(unknown.json.error.message).toContain('"mail.in"')
+})
+
+test('replays past events with the same webhook-id: those that failed for good, or all', async () => {
+  let status = 200
+  const receiver = fixtures.newReceiver('replay.test', () => new Response('', { status }))
+  const from = new Date(Date.parse(`${fixtures.server.clock.now().replace(' ', 'T')}Z`) - 1000).toISOString()
+  const id = await fixtures.newWebhook(receiver)
+  const delivered = await fixtures.append(3)
+  await receiver.received(3)
+  status = 500
+  const [failed] = await fixtures.append(1)
+  await receiver.received(4)
+  await until(async () => (await deliveriesOf(id)).length === 4)
+  await fixtures.db
+    .updateTable('webhook_deliveries')
+    .set({ status: 'failed', next_at: null })
+    .where('event_id', '=', failed as Id<'evt'>)
+    .execute()
+  status = 200
+  const onlyFailed = await call('POST', `/v1/webhooks/${id}/replay`, { json: { from, only: 'failed' } })
+  expect(onlyFailed.json).toEqual({ replayed: 1, next_cursor: null })
+  expect((await receiver.received(5)).at(-1)?.id).toBe(failed ?? '')
+  await until(async () => (await deliveriesOf(id)).every((row: { status: string }) => row.status === 'delivered'))
+  const all = await call('POST', `/v1/webhooks/${id}/replay`, { json: { from, only: 'all' } })
+  expect(all.json).toEqual({ replayed: 4, next_cursor: null })
+  const again = (await receiver.received(9)).slice(5).map(delivery => delivery.id)
+  expect(again.toSorted()).toEqual([...delivered, failed].toSorted() as string[])
+
+  const [last] = await deliveriesOf(id)
+  await call('POST', `/v1/webhooks/${id}/deliveries/${last.id}/retry`)
+  expect((await receiver.received(10)).at(-1)?.id).toBe(last.event_id)
+  await remove(id)
+})
+
+test('a test is answered with what came back', async () => {
+  const receiver = fixtures.newReceiver('try.test', () => new Response('hello', { status: 202 }))
+  const id = await fixtures.newWebhook(receiver, { enabled: false })
+  const { json } = await call('POST', `/v1/webhooks/${id}/test`)
+  expect(json).toMatchObject({ is_delivered: true, http_status: 202, response: 'hello', error: null })
+  const [delivery] = receiver.deliveries
+  expect(delivery).toMatchObject({ id: json.event_id, event: { type: 'webhook.test', data: { webhook_id: id } } })
+  await receiver.close()
+  const away = (await call('POST', `/v1/webhooks/${id}/test`)).json
+  expect(away).toMatchObject({ is_delivered: false, http_status: null, response: null })
+  expect(away.error).toMatch(/connect|refused/i)
+  await remove(id)
+})
+
+test('secrets and headers are stored sealed, and shown never again', async () => {
+  const receiver = fixtures.newReceiver('sealed.test')
+  const id = await fixtures.newWebhook(receiver, { headers: { 'X-Token': 'of-the-receiver' }, enabled: false })
+  const row = JSON.stringify(await fixtures.db.selectFrom('webhooks').selectAll().where('id', '=', id as Id<'whk'>).execute())
+  const [secret = ''] = receiver.secrets
+  for (const text of [secret.slice(6), 'of-the-receiver', 'X-Token']) expect(row).not.toContain(text)
+  const shown = JSON.stringify(await read(id))
+  for (const text of [secret.slice(6, 40), 'of-the-receiver', 'X-Token']) expect(shown).not.toContain(text)
+  const repeated = await call('POST', '/v1/webhooks', {
+    json: { url: receiver.url, types: ['brand.paused'] },
+    headers: { 'idempotency-key': 'one' },
+  })
+  expect(repeated.json.error.code).toBe('idempotency_not_supported')
+  await remove(id)
+})
+
+test('an organization has at most 20 webhooks', async () => {
+  const receiver = fixtures.newReceiver('many.test')
+  const body = { types: ['brand.paused'], enabled: false }
+  const { data } = (await call('GET', '/v1/webhooks')).json
+  const ids = await Promise.all(Array.from({ length: 20 - data.length }, () => fixtures.newWebhook(receiver, body)))
+  const refused = await call('POST', '/v1/webhooks', { json: { url: receiver.url, ...body } })
+  expect([refused.status, refused.json.error.code]).toEqual([422, 'too_many_webhooks'])
+  await Promise.all(ids.map(remove))
 })

@@ -52,7 +52,7 @@ export async function openWebhookFixtures(
         secrets: testSecrets,
         resolver,
         policy: { allowedNetworks, allowsHttp: false },
-        extraCa: authority.root,
+        trustedCa: authority.root,
       }
       deps = {
         ...attempts,

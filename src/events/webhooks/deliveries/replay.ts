@@ -27,24 +27,24 @@ export interface Replay {
   /** Of those that the webhook has; null: all of them. */
   readonly types: readonly EventType[] | null
   readonly onlyFailed: boolean
-  /** The sequence up to which an earlier request came; null: this is the first. */
-  readonly after: number | null
+  /** `next_cursor` of the request before; absent: this is the first. */
+  readonly cursor?: string | null | undefined
 }
 
-/** The refusals of {@link readReplay}. */
+/** The refusals of {@link replayEvents}. */
 export const replayRefusals = cursorRefusals
 
-/** @throws Refusal `invalid_request`, `invalid_cursor` */
+/** @throws Refusal `invalid_request` */
 export function readReplay(body: ReplayRequest, now: Instant): Replay {
   const from = readInstant(body.from, 'from')
   const to = body.to === undefined ? now : readInstant(body.to, 'to')
   if (from >= to) throw refuse('invalid_request', { message: '`from` is not before `to`.', param: 'from' })
   const types = body.types?.map((type, i) => requireEventType(type, `types[${i}]`)) ?? null
-  return { from, to, types, onlyFailed: body.only === 'failed', after: readCursor(body.cursor) }
+  return { from, to, types, onlyFailed: body.only === 'failed', cursor: body.cursor }
 }
 
-function readCursor(cursor: string | undefined): number | null {
-  if (cursor === undefined) return null
+function readCursor(cursor: string | null | undefined): number | null {
+  if (cursor == null) return null
   const [text = ''] = decodeCursor(cursor, 1)
   if (!/^\d{1,15}$/.test(text)) throw invalidCursor(cursor)
   return Number(text)
@@ -54,11 +54,12 @@ function readCursor(cursor: string | undefined): number | null {
  * Makes the deliveries of past events due now, with the `webhook-id` that they had. Only events that the webhook has passed
  * are replayed: the others are still to come. Where there are more than a request replays, `next_cursor` goes on.
  * @param record writes who did it, in the same transaction
+ * @throws Refusal `invalid_cursor`
  */
 export async function replayEvents(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   webhook: WebhookRow,
-  { from, to, types, onlyFailed, after }: Replay,
+  { from, to, types, onlyFailed, cursor }: Replay,
   record: (tx: Db, replayed: number) => Promise<void>,
 ): Promise<ReplayResult> {
   const wanted = typesOf(webhook).filter(isEventType)
@@ -74,6 +75,7 @@ export async function replayEvents(
     onlyFailed,
   }
   if (selection.types.length === 0) return { replayed: 0, next_cursor: null }
+  const after = readCursor(cursor)
   const last = await selectLastSequence(db)
   const first = after === null ? await findSequenceAt(db, plusMs(from, -marginMs), last) : after + 1
   const through = Math.min(Number(webhook.read_through), await findSequenceAt(db, plusMs(to, marginMs), last))

@@ -3,7 +3,7 @@ import type { Instant } from '../../../base/clock.ts'
 import type { Db } from '../../../base/database/database.ts'
 import { insertRows } from '../../../base/database/insert-rows.ts'
 import type { DatabaseSchema } from '../../../base/database/schema.ts'
-import { padToPowerOfTwo, placeholders, selectRows } from '../../../base/database/select-rows.ts'
+import { executeUpdate, padToPowerOfTwo, placeholders, selectRows } from '../../../base/database/select-rows.ts'
 import type { Id } from '../../../base/ids.ts'
 import type { EventType } from '../../event-types.ts'
 import type { SequencedEvent } from '../../table.ts'
@@ -78,6 +78,15 @@ export function lockDelivery(db: Db, webhookId: Id<'whk'>, id: Id<'whd'>): Promi
 /** Makes a delivery due now. */
 export async function updateDeliveryDue(db: Db, id: Id<'whd'>, now: Instant): Promise<void> {
   await db.updateTable('webhook_deliveries').set({ status: 'retrying', next_at: now }).where('id', '=', id).execute()
+}
+
+/** Makes at most `limit` deliveries that wait for another attempt due now; gives how many those were. */
+export async function updateWaitingDue(db: Db, webhookId: Id<'whk'>, now: Instant, limit: number): Promise<number> {
+  return await executeUpdate(
+    db,
+    `UPDATE webhook_deliveries SET next_at = ? WHERE webhook_id = ? AND next_at > ? ORDER BY next_at LIMIT ${limit}`,
+    [now, webhookId, now],
+  )
 }
 
 /** The sequences among these whose events the webhook has a delivery of. */

@@ -19,8 +19,8 @@ export interface PostRequest {
   readonly body: string
   /** Ends the connection. */
   readonly signal: AbortSignal
-  /** Root certificates in PEM that are trusted beside the usual ones; undefined: only those. */
-  readonly extraCa: string | undefined
+  /** Root certificates in PEM that are trusted instead of the usual ones; undefined: the usual ones. */
+  readonly trustedCa: string | undefined
 }
 
 /** At most so much of a response is read: then the connection is closed. */
@@ -33,7 +33,7 @@ const maxKeptLength = 1024
  * has a connection of its own, and a redirect is a response like any other.
  * @throws what the network or TLS ran into, or the reason of `signal`
  */
-export function post({ destination, headers, body, signal, extraCa }: PostRequest): Promise<PostResponse> {
+export function post({ destination, headers, body, signal, trustedCa }: PostRequest): Promise<PostResponse> {
   const { url, address } = destination
   const { promise, resolve, reject } = Promise.withResolvers<PostResponse>()
   const options = {
@@ -47,7 +47,7 @@ export function post({ destination, headers, body, signal, extraCa }: PostReques
   }
   const request: ClientRequest =
     url.protocol === 'https:'
-      ? requestHttps({ ...options, ...(extraCa === undefined ? {} : { ca: extraCa }) })
+      ? requestHttps({ ...options, ...(trustedCa === undefined ? {} : { ca: trustedCa }) })
       : requestHttp(options)
   const abort = () => {
     reject(signal.reason)

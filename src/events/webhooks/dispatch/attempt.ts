@@ -14,8 +14,8 @@ export interface AttemptDeps {
   readonly secrets: Secrets
   readonly resolver: Resolver
   readonly policy: DestinationPolicy
-  /** Root certificates in PEM that are trusted beside the usual ones; undefined: only those. */
-  readonly extraCa: string | undefined
+  /** Root certificates in PEM that are trusted instead of the usual ones; undefined: the usual ones. */
+  readonly trustedCa: string | undefined
 }
 
 /** What came of an attempt. */
@@ -31,7 +31,7 @@ export interface AttemptResult {
 }
 
 /** From the look-up of the name until the response has been read, in milliseconds. */
-export const attemptTimeoutMs = 15_000
+const attemptTimeoutMs = 15_000
 const maxErrorLength = 500
 
 /**
@@ -66,7 +66,7 @@ export async function attemptDelivery(
 }
 
 async function signAndPost(
-  { clock, secrets, resolver, policy, extraCa }: AttemptDeps,
+  { clock, secrets, resolver, policy, trustedCa }: AttemptDeps,
   webhook: Pick<WebhookRow, 'id' | 'url' | 'sealed' | 'sealed_by'>,
   { id, body }: { readonly id: string; readonly body: string },
   signal: AbortSignal,
@@ -82,7 +82,7 @@ async function signAndPost(
     'user-agent': `Mailroom/${version}`,
     ...signatureHeaders(id, Math.floor(millisecondsOf(now) / 1000), body, signingSecrets(content, now)),
   }
-  return await post({ destination, headers, body, signal, extraCa })
+  return await post({ destination, headers, body, signal, trustedCa })
 }
 
 function describeStatus(status: number): string {

@@ -7,7 +7,7 @@ import type { AttemptResult } from './attempt.ts'
 import { readRetryAfter, webhookRetryWaitMs } from './retry-schedule.ts'
 
 /** A webhook without a success for so long is disabled. */
-export const disableAfterMs = 5 * dayMs
+const disableAfterMs = 5 * dayMs
 
 /** What is to be delivered: an event of the sequence for the first time, or a delivery again. */
 export interface DeliveryTask {

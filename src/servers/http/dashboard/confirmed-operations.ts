@@ -9,6 +9,9 @@ const confirmedOperations: ReadonlySet<string> = new Set([
   'PATCH /v1/members/:id',
   'DELETE /v1/members/:id',
   'DELETE /v1/domains/:id',
+  'POST /v1/webhooks',
+  'PATCH /v1/webhooks/:id',
+  'POST /v1/webhooks/:id/rotate-secret',
 ])
 
 /** @param template the template of the route; undefined: there is none */

@@ -35,6 +35,8 @@ function withoutVariableValues(json: string): string {
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-01-31T08:15:00.000000Z')
       .replaceAll(/[A-Za-z0-9+/]{100,}=*/g, 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A')
       .replaceAll(/(\/invitations\/)[\w-]+/g, '$1TOKEN')
+      .replaceAll(/whsec_[A-Za-z0-9+/]+=*/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=')
+      .replaceAll(/("secret_ends_in":")[^"]*/g, '$1KYo=')
       .replaceAll(/new-[a-z0-9]{6,}/g, 'new')
       // The domain of `./mailroom up`, so that the examples work there as they are.
       .replaceAll('acme.test', 'demo.test')

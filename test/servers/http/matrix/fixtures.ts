@@ -89,7 +89,10 @@ export interface KeyOptions {
 }
 
 export async function openMatrixFixture(): Promise<MatrixFixture> {
-  const mailroom = await startMailroom({ MAILROOM_AUTH_FAILURES_PER_MINUTE: '1000000' })
+  const mailroom = await startMailroom({
+    MAILROOM_AUTH_FAILURES_PER_MINUTE: '1000000',
+    MAILROOM_WEBHOOK_ALLOW: '127.0.0.0/8',
+  })
   try {
     return await prepare(mailroom)
   } catch (error) {

@@ -30,6 +30,10 @@ export interface Resources {
   readonly suppressed: string
   readonly member: string
   readonly invitation: string
+  readonly webhook: string
+  /** A webhook to be deleted. */
+  readonly spareWebhook: string
+  readonly delivery: string
 }
 
 export type ResourceKind = Exclude<keyof Resources, 'domainName' | 'provenName'>
@@ -53,6 +57,9 @@ export const unknownIds: Readonly<Record<ResourceKind, string>> = {
   suppressed: 'nobody@nowhere.test',
   member: 'mem_00000000000000000000000000',
   invitation: 'inv_00000000000000000000000000',
+  webhook: 'whk_00000000000000000000000000',
+  spareWebhook: 'whk_00000000000000000000000000',
+  delivery: 'whd_00000000000000000000000000',
 }
 
 /** Calls the API with a key. Returns the JSON of the 2xx response. */
@@ -81,6 +88,9 @@ export async function createResources(api: Api, db: Db, smtpPort: number, name: 
   await api('POST', '/v1/suppressions', { brand_id: brand, email: suppressed })
   const provenName = `more-${domainName}`
   await proveOwnership(api, db, brand, provenName)
+  await publish(db, [{ type: 'A', name: `hooks.${domainName}`, value: '127.0.0.1', priority: null }])
+  const endpoint = { url: `https://hooks.${domainName}/mailroom`, types: ['brand.paused'], brand_id: brand }
+  const [webhook, spareWebhook] = await inTurn([endpoint, endpoint], one => api('POST', '/v1/webhooks', one))
   const record = { type: 'A', name: `www.${domainName}`, value: '192.0.2.1' }
   return {
     domainName,
@@ -102,6 +112,9 @@ export async function createResources(api: Api, db: Db, smtpPort: number, name: 
     suppressed,
     member: await createMember(db, organization_id, brand, `${name}@people.test`),
     invitation: (await api('POST', '/v1/invitations', { brand_ids: [brand], permissions: ['email:read'] })).id,
+    webhook: webhook.id,
+    spareWebhook: spareWebhook.id,
+    delivery: await createDelivery(db, organization_id, webhook.id),
   }
 }
 
@@ -162,6 +175,32 @@ async function createMember(db: Db, organizationId: Id<'org'>, brand: string, em
   await db
     .insertInto('member_brands')
     .values({ member_id: id, brand_id: brand as Id<'brd'> })
+    .execute()
+  return id
+}
+
+/** A delivery that was made. */
+async function createDelivery(db: Db, organizationId: Id<'org'>, webhook: string): Promise<string> {
+  const id = newId('whd')
+  await db
+    .insertInto('webhook_deliveries')
+    .values({
+      id,
+      webhook_id: webhook as Id<'whk'>,
+      organization_id: organizationId,
+      brand_id: null,
+      sequence: 1,
+      event_id: newId('evt'),
+      type: 'brand.paused',
+      status: 'delivered',
+      attempt: 1,
+      at: systemClock.now(),
+      duration_ms: 84,
+      http_status: 204,
+      error: null,
+      response: '',
+      next_at: null,
+    })
     .execute()
   return id
 }

@@ -188,5 +188,34 @@ export const rows: Readonly<Record<string, MatrixRow>> = {
     status: 200,
     otherBrand: refused,
   },
+  createWebhook: {
+    body: own => ({ url: `https://hooks.${own.domainName}/new`, types: ['brand.paused'], brand_id: own.brand }),
+    status: 201,
+    ...brandRefers,
+  },
+  listWebhooks: { status: 200, otherBrand: 'nothing' },
+  getWebhook: { path: { id: 'webhook' }, status: 200, otherBrand: refused },
+  updateWebhook: { path: { id: 'webhook' }, body: () => ({ description: 'Newer' }), status: 200, otherBrand: refused },
+  rotateWebhookSecret: {
+    path: { id: 'webhook' },
+    body: () => ({ grace_seconds: 3600 }),
+    status: 200,
+    otherBrand: refused,
+  },
+  testWebhook: { path: { id: 'webhook' }, status: 200, otherBrand: refused },
+  listWebhookDeliveries: { path: { id: 'webhook' }, status: 200, otherBrand: refused },
+  retryWebhookDelivery: {
+    path: { id: 'webhook', delivery_id: 'delivery' },
+    status: 200,
+    otherBrand: refused,
+  },
+  replayWebhook: {
+    path: { id: 'webhook' },
+    body: () => ({ from: '2026-01-31T08:15:00.000000Z', only: 'failed' }),
+    status: 200,
+    otherBrand: refused,
+  },
+  deleteWebhook: { path: { id: 'spareWebhook' }, status: 200, otherBrand: refused },
+
   revokeInvitation: { path: { id: 'invitation' }, status: 200, otherBrand: refused },
 }

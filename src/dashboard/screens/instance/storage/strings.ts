@@ -20,6 +20,7 @@ export const storageStrings = {
     events: 'Events of emails',
     event_feed: 'Event feed',
     request_log: 'Request log',
+    webhook_deliveries: 'Deliveries to webhooks',
     other: 'Everything else',
   } as Readonly<Record<string, string>>,
   organizations: 'By organization',
