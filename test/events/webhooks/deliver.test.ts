@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { dayMs, minuteMs } from '../../../src/base/clock.ts'
+import { dayMs, minuteMs, plusMs } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
+import { settleDispatch } from '../../../src/events/webhooks/dispatch/settlement.ts'
+import { selectAnyWebhook } from '../../../src/events/webhooks/table.ts'
 import { until } from '../../harness/until.ts'
 import { openWebhookFixtures, type WebhookFixtures } from './fixtures.ts'
 
@@ -295,4 +297,42 @@ test('an organization has at most 20 webhooks', async () => {
   const refused = await call('POST', '/v1/webhooks', { json: { url: receiver.url, ...body } })
   expect([refused.status, refused.json.error.code]).toEqual([422, 'too_many_webhooks'])
   await Promise.all(ids.map(remove))
+})
+
+test('several processes share the webhooks: each event once, and no more than four in flight in all', async () => {
+  const more = [fixtures.startDispatcher(), fixtures.startDispatcher()]
+  const receiver = fixtures.newReceiver('shared-work.test', async () => {
+    await Bun.sleep(20)
+    return new Response('')
+  })
+  const id = await fixtures.newWebhook(receiver)
+  const expected: string[] = []
+  for (let i = 0; i < 5; i++) {
+    expected.push(...(await fixtures.append(6)))
+    await Bun.sleep(100)
+  }
+  await receiver.received(expected.length)
+  await Bun.sleep(300)
+  expect(receiver.deliveries.map(delivery => delivery.id).toSorted()).toEqual(expected.toSorted())
+  expect(receiver.mostOpen).toBeLessThanOrEqual(4)
+  await Promise.all(more.map(dispatcher => dispatcher.stop()))
+  await remove(id)
+})
+
+test('who lost the lease writes nothing', async () => {
+  const receiver = fixtures.newReceiver('fenced.test')
+  const id = (await fixtures.newWebhook(receiver, { types: ['brand.resumed'] })) as Id<'whk'>
+  const lease = 'a'.repeat(26)
+  await fixtures.db
+    .updateTable('webhooks')
+    .set({ lease, leased_until: plusMs(fixtures.server.clock.now(), minuteMs) })
+    .where('id', '=', id)
+    .execute()
+  const deps = { db: fixtures.db, clock: fixtures.server.clock }
+  const settlement = { webhookId: id, outcomes: [], readThrough: 1_000_000 }
+  expect(await settleDispatch(deps, 'b'.repeat(26), settlement)).toEqual({ kind: 'lost' })
+  expect((await selectAnyWebhook(fixtures.db, id))?.read_through).toBeLessThan(1_000_000)
+  expect(await settleDispatch(deps, lease, settlement)).toMatchObject({ kind: 'written' })
+  await remove(id)
+  expect(await settleDispatch(deps, lease, settlement)).toEqual({ kind: 'lost' })
 })

@@ -15,8 +15,8 @@ const minPollMs = 50
 /** Attempts in progress in this process; fetches of the whole process share 256 connections in Bun. */
 const maxAttempts = 128
 const maxAttemptsPerOrganization = 32
-/** Webhooks that are looked at, at once. */
-const maxPending = 5000
+/** Webhooks that this process delivers to at the same time. Of each, at most 16 events and 16 deliveries are in memory. */
+const maxPending = 2000
 const withdrawAfterMs = 4000
 
 /** A webhook that this process has leased. */

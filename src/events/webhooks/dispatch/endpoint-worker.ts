@@ -30,7 +30,7 @@ export interface EndpointWorkerDeps extends DispatchDeps {
 
 /** Attempts at the same time to one webhook; while it fails, one: it is only probed. */
 const maxInFlight = 4
-const maxLoaded = 50
+const maxLoaded = 16
 /** The webhook and the rights of its maker are read again before the first attempt after so long, in milliseconds. */
 const freshMs = 500
 /** Without anything to do for so long, the lease is given back. */

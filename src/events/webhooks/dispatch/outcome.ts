@@ -30,11 +30,11 @@ export interface TaskOutcome {
   readonly isGone: boolean
 }
 
-type Place = Pick<WebhookRow, 'id' | 'organization_id'>
+type DeliveredTo = Pick<WebhookRow, 'id' | 'organization_id'>
 
 /** What follows from an attempt. @param random a number from 0 to 1 */
 export function outcomeOf(
-  webhook: Place,
+  webhook: DeliveredTo,
   task: DeliveryTask,
   result: AttemptResult,
   now: Instant,
@@ -58,7 +58,7 @@ export function outcomeOf(
 }
 
 /** A delivery that ends without another attempt. */
-export function endedOutcome(webhook: Place, task: DeliveryTask, error: string, now: Instant): TaskOutcome {
+export function endedOutcome(webhook: DeliveredTo, task: DeliveryTask, error: string, now: Instant): TaskOutcome {
   const delivery = { ...deliveryOf(webhook, task, now), status: 'failed' as const, error }
   return { delivery, isSuccess: null, isGone: false }
 }
@@ -73,7 +73,7 @@ export function disabledBy(
   return isSuccess === false && failingSince !== null && plusMs(failingSince, disableAfterMs) <= now ? 'failing' : null
 }
 
-function deliveryOf(webhook: Place, task: DeliveryTask, now: Instant): Omit<DeliveryRow, 'status'> {
+function deliveryOf(webhook: DeliveredTo, task: DeliveryTask, now: Instant): Omit<DeliveryRow, 'status'> {
   return {
     id: newId('whd'),
     webhook_id: webhook.id,
