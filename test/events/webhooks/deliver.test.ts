@@ -230,7 +230,8 @@ test('a key may only have types delivered that it may see, and those are named',
 test('replays past events with the same webhook-id: those that failed for good, or all', async () => {
   let status = 200
   const receiver = fixtures.newReceiver('replay.test', () => new Response('', { status }))
-  const from = new Date(Date.parse(`${fixtures.server.clock.now().replace(' ', 'T')}Z`) - 1000).toISOString()
+  await Bun.sleep(10)
+  const from = new Date().toISOString()
   const id = await fixtures.newWebhook(receiver)
   const delivered = await fixtures.append(3)
   await receiver.received(3)

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import { networkMatcher } from '../../../base/networks.ts'
 import type { Resolver } from '../../../ports/resolver/port.ts'
 import { type AddressRule, refusedAddress } from './address-rules.ts'
@@ -75,8 +75,14 @@ export async function checkDestination(
         `${address === host ? address : `${host} is ${address}, which`} is in ${refusal.network}, and webhooks go to public addresses only`,
       )
   }
-  const [address = ''] = found
-  return { kind: 'allowed', url, address }
+  return { kind: 'allowed', url, address: chooseAddress(found) }
+}
+
+/** One of the addresses, another at each attempt; of the IPv4 ones where there are any, since not every network has IPv6. */
+function chooseAddress(addresses: readonly string[]): string {
+  const ipv4 = addresses.filter(address => isIPv4(address))
+  const choices = ipv4.length > 0 ? ipv4 : addresses
+  return choices[Math.floor(Math.random() * choices.length)] ?? ''
 }
 
 /** The host of a URL as a name or an address, an IPv6 address without its brackets. */
