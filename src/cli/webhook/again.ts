@@ -40,8 +40,11 @@ export const replay = defineCommand({
       const webhook = await requireWebhook(db, id)
       let count = 0
       for (let after: string | null | undefined; after !== null; ) {
-        const result = await replayEvents({ db, clock: systemClock }, webhook, { ...range, cursor: after }, (tx, rows) =>
-          recordOperatorEntry(tx, operator, webhook, 'webhook.replay', { replayed: rows, all }),
+        const result = await replayEvents(
+          { db, clock: systemClock },
+          webhook,
+          { ...range, cursor: after },
+          (tx, rows) => recordOperatorEntry(tx, operator, webhook, 'webhook.replay', { replayed: rows, all }),
         )
         count += result.replayed
         after = result.next_cursor
@@ -59,7 +62,8 @@ function deliveries(count: number): string {
 function readTypes(text: string) {
   return text.split(',').map(part => {
     const type = part.trim()
-    if (!isEventType(type)) throw new UsageError(`"${type}" is not a type of events; there are ${eventTypes.join(', ')}`)
+    if (!isEventType(type))
+      throw new UsageError(`"${type}" is not a type of events; there are ${eventTypes.join(', ')}`)
     return type
   })
 }

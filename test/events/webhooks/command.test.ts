@@ -17,7 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => fixtures.close())
 
-const run = (...args: string[]) => outputOf(webhookCommand, args, { MAILROOM_DATABASE_URL: fixtures.server.database.url })
+const run = (...args: string[]) =>
+  outputOf(webhookCommand, args, { MAILROOM_DATABASE_URL: fixtures.server.database.url })
 const deliveriesOf = async (id: string) =>
   (await fixtures.server.call('GET', `/v1/webhooks/${id}/deliveries`)).json.data
 
@@ -32,7 +33,9 @@ test('lists, disables, enables, retries and replays, and records who did it', as
   expect(text).toContain(`${receiver.url}/hook`)
 
   await run('disable', id)
-  expect((await run('list', '--org', fixtures.server.organizationId)).json).toMatchObject([{ disabled_reason: 'operator' }])
+  expect((await run('list', '--org', fixtures.server.organizationId)).json).toMatchObject([
+    { disabled_reason: 'operator' },
+  ])
   const [second] = await fixtures.append(1)
   await Bun.sleep(300)
   expect(receiver.deliveries.length).toBe(1)
@@ -51,7 +54,12 @@ test('lists, disables, enables, retries and replays, and records who did it', as
     replayed: 2,
   })
   await receiver.received(5)
-  const audit = await fixtures.db.selectFrom('audit_log').select('action').where('subject', '=', id).orderBy('id').execute()
+  const audit = await fixtures.db
+    .selectFrom('audit_log')
+    .select('action')
+    .where('subject', '=', id)
+    .orderBy('id')
+    .execute()
   expect(audit.map(entry => entry.action)).toEqual([
     'webhook.create',
     'webhook.disable',
@@ -67,7 +75,10 @@ test.each([
   [['disable', 'whk_00000000000000000000000000'], 'There is no webhook'],
   [['replay', 'whk_00000000000000000000000000'], '--from'],
   [['disable', 'eml_1'], 'is not the id of a webhook'],
-  [['replay', 'whk_00000000000000000000000000', '--from', '2026-01-01T00:00:00Z', '--types', 'mail.in'], 'is not a type of events'],
+  [
+    ['replay', 'whk_00000000000000000000000000', '--from', '2026-01-01T00:00:00Z', '--types', 'mail.in'],
+    'is not a type of events',
+  ],
 ])('%p is refused', async (args, message) => {
   await expect(run(...args)).rejects.toThrow(message)
 })
@@ -112,7 +123,10 @@ test('deliveries are kept for 14 days', async () => {
     next_at: null,
   })
   const { db } = fixtures
-  await db.insertInto('webhook_deliveries').values([row(1, 13), row(2, 15), row(3, 400)]).execute()
+  await db
+    .insertInto('webhook_deliveries')
+    .values([row(1, 13), row(2, 15), row(3, 400)])
+    .execute()
   const retention = openRetention({
     db,
     clock: systemClock,

@@ -24,10 +24,13 @@ test('a URL is taken in its canonical form, http only where it is allowed', () =
 })
 
 /** A resolver with these addresses for every name. */
-function resolverOf(addresses: { readonly A?: readonly string[]; readonly AAAA?: readonly string[] | 'failed' }): Resolver {
+function resolverOf(addresses: {
+  readonly A?: readonly string[]
+  readonly AAAA?: readonly string[] | 'failed'
+}): Resolver {
   return {
     async resolve<Type extends RecordType>(_name: string, type: Type) {
-      const records = type === 'A' || type === 'AAAA' ? addresses[type] : undefined
+      const records = type === 'A' ? addresses.A : type === 'AAAA' ? addresses.AAAA : undefined
       if (records === 'failed') return { kind: 'failed', why: 'SERVFAIL' } as const
       if (!records) return { kind: 'none', why: 'nodata' } as const
       return { kind: 'found', records, ttlSeconds: 60 } as unknown as DnsAnswer<RecordData[Type]>
@@ -35,7 +38,11 @@ function resolverOf(addresses: { readonly A?: readonly string[]; readonly AAAA?:
   }
 }
 
-const check = (text: string, addresses: Parameters<typeof resolverOf>[0] = {}, allowedNetworks: readonly string[] = []) => {
+const check = (
+  text: string,
+  addresses: Parameters<typeof resolverOf>[0] = {},
+  allowedNetworks: readonly string[] = [],
+) => {
   const url = readDestinationUrl(text, policy)
   return url instanceof URL ? checkDestination(url, { ...policy, allowedNetworks }, resolverOf(addresses)) : url
 }

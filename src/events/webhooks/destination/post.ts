@@ -90,5 +90,6 @@ async function readStart(response: IncomingMessage): Promise<string> {
   }
   return Buffer.concat(parts)
     .toString('utf8', 0, 4 * maxKeptLength)
-    .slice(0, maxKeptLength).toWellFormed()
+    .slice(0, maxKeptLength)
+    .toWellFormed()
 }
