@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { addTables } from '../migration-steps.ts'
 
 const ascii = 'CHARACTER SET ascii COLLATE ascii_bin'
@@ -25,7 +25,12 @@ const tables = {
     KEY webhook_deliveries_status (webhook_id, status, at, id), KEY webhook_deliveries_age (at, id)`,
 }
 
-/** The endpoints of other programs that events are delivered to, and what became of each delivery. */
+/**
+ * The endpoints of other programs that events are delivered to, and what became of each delivery. Kinds of stored data have
+ * longer names.
+ */
 export async function up(db: Kysely<never>): Promise<void> {
   await addTables(db, tables)
+  for (const table of ['retention_policies', 'retention_cursors', 'retention_waiting'])
+    await sql.raw(`ALTER TABLE ${table} MODIFY COLUMN kind VARCHAR(32) ${ascii} NOT NULL`).execute(db)
 }

@@ -1864,7 +1864,7 @@ export interface components {
         OrganizationRetention: {
             data: {
                 /** @enum {string} */
-                kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
+                kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "webhook_deliveries" | "spam" | "trash" | "quarantine";
                 description: string;
                 /** @description null: forever. */
                 days: number | null;
@@ -1886,7 +1886,7 @@ export interface components {
         OrganizationRetentionPlan: {
             data: {
                 /** @enum {string} */
-                kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
+                kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "webhook_deliveries" | "spam" | "trash" | "quarantine";
                 items: number;
                 bytes: number;
             }[];
@@ -2038,7 +2038,7 @@ export interface components {
         DoctorFinding: {
             check: string;
             /** @enum {string} */
-            area: "database" | "scanner" | "dns" | "smtp" | "tls" | "relay" | "machine";
+            area: "database" | "scanner" | "dns" | "smtp" | "tls" | "relay" | "webhooks" | "machine";
             /** @enum {string} */
             level: "error" | "warning" | "note" | "ok" | "skipped";
             seen: string;
@@ -3671,7 +3671,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
+                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "webhook_deliveries" | "spam" | "trash" | "quarantine";
                     /** @description The brand it is set for; absent: the organization. */
                     brand_id?: string;
                     days: number | "forever" | "inherit";
@@ -3721,7 +3721,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
+                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "webhook_deliveries" | "spam" | "trash" | "quarantine";
                     /** @description The brand it is set for; absent: the organization. */
                     brand_id?: string;
                     days: number | "forever" | "inherit";
@@ -4323,7 +4323,7 @@ export interface operations {
                     /** @description The id of an organization or a brand, or `instance`. */
                     scope: string;
                     /** @enum {string} */
-                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "spam" | "trash" | "quarantine";
+                    kind: "sent_bodies" | "attachments" | "raw_messages" | "events" | "event_feed" | "request_log" | "webhook_deliveries" | "spam" | "trash" | "quarantine";
                     /**
                      * @description `inherit`: removes what was set.
                      * @enum {string}

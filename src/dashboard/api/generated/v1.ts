@@ -1094,6 +1094,164 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Needs the scope `webhooks:read`.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description Needs the scope `webhooks:write`.
+         *
+         *     Does not accept an `Idempotency-Key`.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description Needs the scope `webhooks:read`.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Needs the scope `webhooks:write`.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, disable or enable a webhook
+         * @description Needs the scope `webhooks:write`.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook a new secret
+         * @description Needs the scope `webhooks:write`.
+         *
+         *     Does not accept an `Idempotency-Key`.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event, also to a disabled webhook
+         * @description Needs the scope `webhooks:write`.
+         *
+         *     Does not accept an `Idempotency-Key`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook
+         * @description Needs the scope `webhooks:read`.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries/{delivery_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a delivery again now
+         * @description Needs the scope `webhooks:write`.
+         */
+        post: operations["retryWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver past events again, with the same webhook-id
+         * @description Needs the scope `webhooks:write`.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/mcp": {
         parameters: {
             query?: never;
@@ -1248,14 +1406,14 @@ export interface components {
                  * @description For programs.
                  * @enum {string}
                  */
-                code: "invalid_request" | "invalid_json" | "invalid_cursor" | "cursor_expired" | "brand_required" | "idempotency_key_invalid" | "idempotency_key_reused" | "idempotency_not_supported" | "missing_api_key" | "invalid_api_key" | "api_key_expired" | "api_key_revoked" | "quota_exceeded" | "insufficient_scope" | "brand_restricted" | "from_not_allowed" | "origin_not_allowed" | "role_not_allowed" | "dns_name_not_allowed" | "attachment_infected" | "attachment_unscanned" | "not_found" | "slug_taken" | "domain_taken" | "mailbox_exists" | "receiving_claimed" | "domain_in_use" | "dns_record_conflict" | "record_managed" | "role_fixed" | "not_scheduled" | "not_in_trash" | "draft_changed" | "invitation_closed" | "last_owner" | "payload_too_large" | "attachments_too_large" | "unsupported_media_type" | "domain_not_verified" | "ownership_not_verified" | "recipient_suppressed" | "too_many_recipients" | "too_many_attachments" | "no_content" | "template_not_found" | "template_variable_missing" | "template_invalid" | "draft_incomplete" | "dns_provider_not_configured" | "dns_zone_not_accessible" | "no_reply_address" | "rate_limited" | "idempotency_in_progress" | "internal_error" | "dns_unavailable" | "dns_provider_error" | "unavailable";
+                code: "invalid_request" | "invalid_json" | "invalid_cursor" | "cursor_expired" | "brand_required" | "idempotency_key_invalid" | "idempotency_key_reused" | "idempotency_not_supported" | "missing_api_key" | "invalid_api_key" | "api_key_expired" | "api_key_revoked" | "quota_exceeded" | "insufficient_scope" | "brand_restricted" | "from_not_allowed" | "origin_not_allowed" | "role_not_allowed" | "dns_name_not_allowed" | "attachment_infected" | "attachment_unscanned" | "not_found" | "slug_taken" | "domain_taken" | "mailbox_exists" | "receiving_claimed" | "domain_in_use" | "dns_record_conflict" | "record_managed" | "role_fixed" | "not_scheduled" | "not_in_trash" | "draft_changed" | "invitation_closed" | "last_owner" | "webhook_disabled" | "payload_too_large" | "attachments_too_large" | "unsupported_media_type" | "domain_not_verified" | "ownership_not_verified" | "recipient_suppressed" | "too_many_recipients" | "too_many_webhooks" | "too_many_attachments" | "no_content" | "template_not_found" | "template_variable_missing" | "template_invalid" | "draft_incomplete" | "dns_provider_not_configured" | "dns_zone_not_accessible" | "no_reply_address" | "rate_limited" | "idempotency_in_progress" | "internal_error" | "dns_unavailable" | "dns_provider_error" | "unavailable";
                 /** @description For people; names the invalid value. */
                 message: string;
                 /**
                  * @description What has to change before the request can succeed.
                  * @enum {string}
                  */
-                requirement: "fix_request" | "use_oldest_after" | "fix_idempotency_key" | "use_new_idempotency_key" | "remove_idempotency_key" | "use_valid_api_key" | "upgrade_plan" | "grant_scope" | "use_organization_key" | "use_allowed_from" | "none" | "wait" | "check_identifier" | "choose_another" | "release_claim" | "remove_dependents" | "resolve_dns_conflict" | "read_again" | "assign_owner" | "reduce_size" | "send_json" | "verify_domain" | "publish_ownership_record" | "remove_suppression" | "reduce_count" | "add_content" | "fix_template" | "complete_draft" | "configure_dns_provider" | "grant_zone_access" | "specify_recipient" | "retry";
+                requirement: "fix_request" | "use_oldest_after" | "fix_idempotency_key" | "use_new_idempotency_key" | "remove_idempotency_key" | "use_valid_api_key" | "upgrade_plan" | "grant_scope" | "use_organization_key" | "use_allowed_from" | "none" | "wait" | "check_identifier" | "choose_another" | "release_claim" | "remove_dependents" | "resolve_dns_conflict" | "read_again" | "assign_owner" | "enable_webhook" | "reduce_size" | "send_json" | "verify_domain" | "publish_ownership_record" | "remove_suppression" | "reduce_count" | "add_content" | "fix_template" | "complete_draft" | "configure_dns_provider" | "grant_zone_access" | "specify_recipient" | "retry";
                 /** @description A more specific reason. */
                 reason?: string;
                 /** @description How to resolve it. */
@@ -1931,6 +2089,102 @@ export interface components {
             data: components["schemas"]["Event"][];
             /** @description Where to go on from, also when `data` is empty. */
             next_after: string;
+        };
+        CreatedWebhook: {
+            id: string;
+            url: string;
+            types: string[];
+            brand_id: string | null;
+            mailbox_ids: string[];
+            description: string | null;
+            /**
+             * @description `failing`: the last attempt was in vain; after five days without a success it is disabled.
+             * @enum {string}
+             */
+            status: "active" | "failing" | "disabled";
+            /**
+             * @description `requested`: by PATCH; `gone`: it responded 410; `failing`: five days without a success; `not_allowed`: the key or member that made it may no longer see any of its types; `operator`: by the operator of this instance.
+             * @enum {string|null}
+             */
+            disabled_reason: "requested" | "gone" | "failing" | "not_allowed" | "operator" | null;
+            /** Format: date-time */
+            last_success_at: string | null;
+            /** Format: date-time */
+            failing_since: string | null;
+            /** @description The last four characters of its secret. */
+            secret_ends_in: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Verifies deliveries; shown only once. */
+            secret: string;
+        };
+        Webhook: {
+            id: string;
+            url: string;
+            types: string[];
+            brand_id: string | null;
+            mailbox_ids: string[];
+            description: string | null;
+            /**
+             * @description `failing`: the last attempt was in vain; after five days without a success it is disabled.
+             * @enum {string}
+             */
+            status: "active" | "failing" | "disabled";
+            /**
+             * @description `requested`: by PATCH; `gone`: it responded 410; `failing`: five days without a success; `not_allowed`: the key or member that made it may no longer see any of its types; `operator`: by the operator of this instance.
+             * @enum {string|null}
+             */
+            disabled_reason: "requested" | "gone" | "failing" | "not_allowed" | "operator" | null;
+            /** Format: date-time */
+            last_success_at: string | null;
+            /** Format: date-time */
+            failing_since: string | null;
+            /** @description The last four characters of its secret. */
+            secret_ends_in: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        WebhookTest: {
+            /** @description The `webhook-id` of the delivery. */
+            event_id: string;
+            /** @description The response was 2xx within 15 seconds. */
+            is_delivered: boolean;
+            duration_ms: number;
+            http_status: number | null;
+            /** @description Why there was no response, or what is wrong with it. */
+            error: string | null;
+            /** @description The start of the body, at most 1 KB. */
+            response: string | null;
+        };
+        WebhookDelivery: {
+            id: string;
+            /** @description The `webhook-id`, the same at each attempt. */
+            event_id: string;
+            type: string;
+            /** @description How many attempts were made. */
+            attempt: number;
+            /** Format: date-time */
+            at: string;
+            duration_ms: number | null;
+            /** @enum {string} */
+            status: "delivered" | "retrying" | "failed";
+            http_status: number | null;
+            /** @description Why the last attempt failed. */
+            error: string | null;
+            /** @description The start of the body of the last response, at most 1 KB. */
+            response: string | null;
+            /** Format: date-time */
+            next_at: string | null;
+        };
+        WebhookReplay: {
+            /** @description Events that are delivered again now. */
+            replayed: number;
+            /** @description There are more: make the same request with this as `cursor`; null: that was all. */
+            next_cursor: string | null;
         };
         InvitationLink: {
             organization: {
@@ -4167,6 +4421,333 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List webhooks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Webhook"][];
+                    };
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An https URL without credentials. */
+                    url: string;
+                    /** @description Types of events: one or more. */
+                    types: string[];
+                    /** @description Only events of this brand. */
+                    brand_id?: string;
+                    /** @description Only events of these mailboxes, which are those about received messages. Empty: all events. */
+                    mailbox_ids?: string[];
+                    /** @description One line. */
+                    description?: string;
+                    /** @description At most 5, sent with each delivery, such as Authorization. They are never shown again. */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    /** @description False: nothing is delivered. */
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Create a webhook. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description For 24 hours the same request with the same key is processed once and gets the same response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @constant */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description For 24 hours the same request with the same key is processed once and gets the same response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An https URL without credentials. */
+                    url?: string;
+                    /** @description Types of events: one or more. */
+                    types?: string[];
+                    /** @description Only events of this brand. */
+                    brand_id?: string | null;
+                    /** @description Only events of these mailboxes, which are those about received messages. Empty: all events. */
+                    mailbox_ids?: string[];
+                    /** @description One line. */
+                    description?: string | null;
+                    /** @description At most 5, sent with each delivery, such as Authorization. They are never shown again. */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    /** @description False: nothing is delivered. */
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Change, disable or enable a webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description For so long the old secret signs as well; 86400 unless given. */
+                    grace_seconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Give a webhook a new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @description The new secret; shown only once. */
+                        secret: string;
+                        /** Format: date-time */
+                        previous_until: string;
+                    };
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Send a test event, also to a disabled webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTest"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page, at most; above 200 counts as 200. */
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                status?: "delivered" | "retrying" | "failed";
+                /** @description Only those with an attempt at or after this instant. */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the deliveries of a webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    retryWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description For 24 hours the same request with the same key is processed once and gets the same response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The identifier. */
+                id: string;
+                /** @description The `delivery_id` of the path. */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Make a delivery again now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description For 24 hours the same request with the same key is processed once and gets the same response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Only events that were recorded at or after this instant. */
+                    from: string;
+                    /** @description Only events that were recorded before this instant; now unless given. */
+                    to?: string;
+                    types?: string[];
+                    /** @description `next_cursor` of the request before, with otherwise the same body. */
+                    cursor?: string;
+                    /**
+                     * @description `failed`: only those whose last delivery failed for good; `all`: also those that were delivered.
+                     * @enum {string}
+                     */
+                    only: "failed" | "all";
+                };
+            };
+        };
+        responses: {
+            /** @description Deliver past events again, with the same webhook-id. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookReplay"];
                 };
             };
         };
