@@ -7,6 +7,8 @@ import { sessionLinkRoutes, sessionRoutes } from '../accounts/sessions/session-r
 import { accountRoutes, factorRoutes } from '../accounts/users/session-routes.ts'
 import { mailboxSessionRoutes } from '../domains/mailboxes/session-routes.ts'
 import { domainSessionRoutes } from '../domains/session-routes.ts'
+import { eventSessionRoutes } from '../events/session-routes.ts'
+import { webhookSessionRoutes } from '../events/webhooks/session-routes.ts'
 import { organizationHealthRoutes } from '../health/organization/session-routes.ts'
 import { inboxSessionRoutes } from '../inbox/session-routes.ts'
 import { viewRoutes } from '../inbox/view/session-routes.ts'
@@ -53,6 +55,8 @@ export function dashboardFeatures(deps: DashboardFeatureDeps): readonly AnyElysi
     sessionOrganizationRoutes({ db, clock, pausedBrands: selectPausedBrands }),
     sessionAuditRoutes({ db }),
     sessionSuppressionRoutes({ db, clock }),
+    eventSessionRoutes({ db }),
+    webhookSessionRoutes({ db }),
     organizationRetentionRoutes({ db, clock, settings: retention }),
     organizationHealthRoutes({ db, clock, unconfirmedMs, reports: provider.reports }),
     sentEmailRoutes({ db, clock, unconfirmedMs, provider }),

@@ -4,24 +4,23 @@ import { toIso } from '../base/clock.ts'
 import { eventTypes } from './event-types.ts'
 import type { SequencedEvent } from './table.ts'
 
-/** An event as the feed and webhooks give it out. */
-export const eventSchema = t.Object(
-  {
-    id: t.String(),
-    sequence: t.Integer({
-      description: 'Ascending, in the order in which the feed gives events out; numbers may be left out.',
-    }),
-    type: oneOf(eventTypes),
-    brand_id: nullable(t.String({ description: 'null: it concerns the whole organization.' })),
-    occurred_at: dateTimeSchema,
-    data: t.Record(t.String(), t.Unknown(), {
-      description:
-        'What the API shows of what happened, by type: an InboxItem with `reply_text` for `message.*`, the email and one recipient ' +
-        'for `email.*`, a suppression, a domain, a brand. Never a body or an attachment.',
-    }),
-  },
-  { title: 'Event' },
-)
+/** The fields of an event as the feed and webhooks give it out. */
+export const eventFields = {
+  id: t.String(),
+  sequence: t.Integer({
+    description: 'Ascending, in the order in which the feed gives events out; numbers may be left out.',
+  }),
+  type: oneOf(eventTypes),
+  brand_id: nullable(t.String({ description: 'null: it concerns the whole organization.' })),
+  occurred_at: dateTimeSchema,
+  data: t.Record(t.String(), t.Unknown(), {
+    description:
+      'What the API shows of what happened, by type: an InboxItem with `reply_text` for `message.*`, the email and one recipient ' +
+      'for `email.*`, a suppression, a domain, a brand. Never a body or an attachment.',
+  }),
+}
+
+export const eventSchema = t.Object(eventFields, { title: 'Event' })
 
 export type EventJson = typeof eventSchema.static
 

@@ -60,16 +60,20 @@ export async function readFeedRequest(
   { after, limit, types, brand_id, mailbox_id, wait }: FeedQuery,
   cursor: string | undefined = after,
 ): Promise<FeedRequest> {
-  const named = types?.split(',').map(type => requireEventType(type.trim(), 'types')) ?? null
   const brand = brand_id === undefined ? null : await loadBrand(db, caller, brand_id, 'brand_id')
   return {
     after: await readEventCursor(db, caller.organizationId, cursor),
     limit: pageSize(limit),
-    types: named,
+    types: readEventTypes(types),
     brandId: brand?.id ?? null,
     mailboxId: (mailbox_id as Id<'mbx'> | undefined) ?? null,
     waitMs: Number(wait ?? 0) * 1000,
   }
+}
+
+/** The types of the query parameter `types`; null: it is absent. @throws Refusal `invalid_request` for a type that does not exist */
+export function readEventTypes(types: string | undefined): readonly EventType[] | null {
+  return types?.split(',').map(type => requireEventType(type.trim(), 'types')) ?? null
 }
 
 /**

@@ -94,6 +94,8 @@ export interface EventFilter {
   readonly types?: readonly EventType[] | undefined
   readonly brandId?: Id<'brd'> | null | undefined
   readonly mailboxIds?: readonly Id<'mbx'>[] | undefined
+  /** Does `mailboxIds` narrow only the events that have a mailbox, and leave the others in? */
+  readonly keepsOthers?: boolean | undefined
 }
 
 /** From `after` on, which is left out, through `through`. */
@@ -104,43 +106,46 @@ export interface SequenceRange {
 
 const columns = 'sequence, id, organization_id, brand_id, mailbox_id, type, occurred_at, data'
 
-/** The events in this range that match the filter, in order. */
+/** The events in this range that match the filter, in order; with `DESC` the newest first. */
 export async function selectEventsIn(
   db: Db,
-  { organizationId, types, brandId, mailboxIds }: EventFilter,
+  { organizationId, types, brandId, mailboxIds, keepsOthers = false }: EventFilter,
   { after, through }: SequenceRange,
   limit: number,
+  order: 'ASC' | 'DESC' = 'ASC',
 ): Promise<readonly SequencedEvent[]> {
   const conditions = ['organization_id = ?', 'sequence > ?', 'sequence <= ?']
   const parameters: unknown[] = [organizationId, String(after), String(through)]
-  const among = (column: string, values: readonly string[]) => {
+  const among = (column: string, values: readonly string[], keepsNull = false) => {
     const padded = padToPowerOfTwo(values)
-    conditions.push(`${column} IN (${placeholders(padded)})`)
+    const isAmong = `${column} IN (${placeholders(padded)})`
+    conditions.push(keepsNull ? `(${column} IS NULL OR ${isAmong})` : isAmong)
     parameters.push(...padded)
   }
   if (types) among('type', types)
   if (brandId != null) among('brand_id', [brandId])
-  if (mailboxIds) among('mailbox_id', mailboxIds)
+  if (mailboxIds) among('mailbox_id', mailboxIds, keepsOthers)
   const rows = await selectRows<SequencedEvent>(
     db,
     `SELECT ${columns} FROM events FORCE INDEX (events_organization)
-      WHERE ${conditions.join(' AND ')} ORDER BY sequence LIMIT ${limit}`,
+      WHERE ${conditions.join(' AND ')} ORDER BY sequence ${order} LIMIT ${limit}`,
     parameters,
   )
   return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
 }
 
-/** The sequence of an organization's event so many after the first in this range; undefined: it has no more than that. */
+/** The sequence of an organization's event so many after the first in this range, with `DESC` before the last; undefined: it has no more than that. */
 export async function selectSequenceAt(
   db: Db,
   organizationId: Id<'org'>,
   { after, through }: SequenceRange,
   offset: number,
+  order: 'ASC' | 'DESC' = 'ASC',
 ): Promise<number | undefined> {
   const [row] = await selectRows<{ readonly sequence: number | string }>(
     db,
     `SELECT sequence FROM events FORCE INDEX (events_organization)
-      WHERE organization_id = ? AND sequence > ? AND sequence <= ? ORDER BY sequence LIMIT 1 OFFSET ${offset}`,
+      WHERE organization_id = ? AND sequence > ? AND sequence <= ? ORDER BY sequence ${order} LIMIT 1 OFFSET ${offset}`,
     [organizationId, String(after), String(through)],
   )
   return row && Number(row.sequence)
