@@ -58,7 +58,7 @@ export interface ReplaySelection extends EventFilter {
 /** At most `limit` of the selected events from a sequence on, through another, in order. */
 export async function selectReplayCandidates(
   db: Db,
-  { webhookId, organizationId, types, brandId, mailboxIds, from, to, onlyFailed }: ReplaySelection,
+  { webhookId, organizationId, types, brandId, mailboxIds, keepsOthers, from, to, onlyFailed }: ReplaySelection,
   { first, through, limit }: { readonly first: number; readonly through: number; readonly limit: number },
 ): Promise<readonly ReplayCandidate[]> {
   let query = db
@@ -71,7 +71,13 @@ export async function selectReplayCandidates(
     .where('events.created_at', '<', to)
   if (types) query = query.where('events.type', 'in', padToPowerOfTwo(types))
   if (brandId != null) query = query.where('events.brand_id', '=', brandId)
-  if (mailboxIds) query = query.where('events.mailbox_id', 'in', padToPowerOfTwo(mailboxIds))
+  if (mailboxIds)
+    query = query.where(({ or, eb }) =>
+      or([
+        eb('events.mailbox_id', 'in', padToPowerOfTwo(mailboxIds)),
+        ...(keepsOthers ? [eb('events.mailbox_id', 'is', null)] : []),
+      ]),
+    )
   if (onlyFailed)
     query = query.where(({ exists, selectFrom }) =>
       exists(

@@ -29,6 +29,8 @@ export interface Replay {
   readonly onlyFailed: boolean
   /** `next_cursor` of the request before; absent: this is the first. */
   readonly cursor?: string | null | undefined
+  /** Counts the events, and delivers none. */
+  readonly isDryRun?: boolean
 }
 
 /** The refusals of {@link replayEvents}. */
@@ -40,7 +42,7 @@ export function readReplay(body: ReplayRequest, now: Instant): Replay {
   const to = body.to === undefined ? now : readInstant(body.to, 'to')
   if (from >= to) throw refuse('invalid_request', { message: '`from` is not before `to`.', param: 'from' })
   const types = body.types?.map((type, i) => requireEventType(type, `types[${i}]`)) ?? null
-  return { from, to, types, onlyFailed: body.only === 'failed', cursor: body.cursor }
+  return { from, to, types, onlyFailed: body.only === 'failed', cursor: body.cursor, isDryRun: body.dry_run ?? false }
 }
 
 function readCursor(cursor: string | null | undefined): number | null {
@@ -59,7 +61,7 @@ function readCursor(cursor: string | null | undefined): number | null {
 export async function replayEvents(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   webhook: WebhookRow,
-  { from, to, types, onlyFailed, cursor }: Replay,
+  { from, to, types, onlyFailed, cursor, isDryRun = false }: Replay,
   record: (tx: Db, replayed: number) => Promise<void>,
 ): Promise<ReplayResult> {
   const wanted = typesOf(webhook).filter(isEventType)
@@ -69,7 +71,7 @@ export async function replayEvents(
     organizationId: webhook.organization_id,
     types: types ? wanted.filter(type => types.includes(type)) : wanted,
     brandId: webhook.brand_id,
-    ...(mailboxIds.length > 0 && { mailboxIds }),
+    ...(mailboxIds.length > 0 && { mailboxIds, keepsOthers: true }),
     from,
     to,
     onlyFailed,
@@ -83,6 +85,8 @@ export async function replayEvents(
     const found = await selectReplayCandidates(tx, selection, { first, through, limit: maxReplayed + 1 })
     const replayed = found.slice(0, maxReplayed)
     const newest = found.length > maxReplayed ? replayed.at(-1) : undefined
+    const result = { replayed: replayed.length, next_cursor: newest ? encodeCursor(String(newest.sequence)) : null }
+    if (isDryRun) return result
     const now = clock.now()
     const rows = replayed.map(event => ({
       id: newId('whd'),
@@ -103,6 +107,6 @@ export async function replayEvents(
     }))
     for (let i = 0; i < rows.length; i += rowsPerInsert) await upsertDeliveries(tx, rows.slice(i, i + rowsPerInsert))
     await record(tx, rows.length)
-    return { replayed: rows.length, next_cursor: newest ? encodeCursor(String(newest.sequence)) : null }
+    return result
   })
 }

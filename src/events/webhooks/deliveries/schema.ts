@@ -35,6 +35,7 @@ export const replaySchema = t.Object({
   to: t.Optional(t.String({ description: 'Only events that were recorded before this instant; now unless given.' })),
   types: t.Optional(t.Array(t.String(), { minItems: 1, maxItems: 100 })),
   cursor: t.Optional(t.String({ description: '`next_cursor` of the request before, with otherwise the same body.' })),
+  dry_run: t.Optional(t.Boolean({ description: 'Only counts the events: nothing is delivered.' })),
   only: oneOf(['failed', 'all'], {
     description: '`failed`: only those whose last delivery failed for good; `all`: also those that were delivered.',
   }),
@@ -43,7 +44,7 @@ export type ReplayRequest = typeof replaySchema.static
 
 export const replayResultSchema = t.Object(
   {
-    replayed: t.Integer({ description: 'Events that are delivered again now.' }),
+    replayed: t.Integer({ description: 'Events that are delivered again now, or would be.' }),
     next_cursor: nullable(
       t.String({ description: 'There are more: make the same request with this as `cursor`; null: that was all.' }),
     ),

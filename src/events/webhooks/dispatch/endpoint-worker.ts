@@ -192,7 +192,7 @@ export class EndpointWorker {
       limit: maxLoaded,
       types: typesOf(row).filter(isEventType),
       ...(row.brand_id !== null && { brandId: row.brand_id }),
-      ...(mailboxIds.length > 0 && { mailboxIds }),
+      ...(mailboxIds.length > 0 && { mailboxIds, keepsOthers: true }),
     })
     // Those that the last holder of the lease, or this one before a change of the webhook, has delivered already.
     const sequences = read.events.map(event => event.sequence)
