@@ -17,6 +17,7 @@ import {
   maxCounted,
   type Span,
   selectBrandPauses,
+  selectDisabledWebhooks,
   selectSampleStart,
 } from './table.ts'
 
@@ -42,6 +43,7 @@ export async function readLamps(deps: OrganizationHealthDeps, tenant: Tenant): P
     quarantineLamp(deps, tenant),
     unconfirmedLamp(deps, tenant, now),
     quotaLamp(deps, tenant, now),
+    webhooksLamp(deps, tenant),
   ])
   return lamps.filter(lamp => lamp !== null)
 }
@@ -74,6 +76,12 @@ async function brandsPausedLamp({ db }: OrganizationHealthDeps, tenant: Tenant) 
     href: '/settings',
     detail: longest?.reason ?? null,
   })
+}
+
+async function webhooksLamp({ db }: OrganizationHealthDeps, tenant: Tenant) {
+  const disabled = await selectDisabledWebhooks(db, tenant)
+  const found = { ...boundedCount(disabled.length, maxCounted), since: disabled[0]?.at ?? null }
+  return countLamp(found, { name: 'webhooks_disabled', level: 'warning', href: '/webhooks' })
 }
 
 /** Only where deliveries are reported is silence a warning. */

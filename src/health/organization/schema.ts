@@ -16,6 +16,7 @@ const lampSchema = t.Object(
       'quarantine_waiting',
       'brands_paused',
       'quota_high',
+      'webhooks_disabled',
     ]),
     level: oneOf(['notice', 'warning', 'critical']),
     ...boundedCount,

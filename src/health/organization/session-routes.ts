@@ -39,6 +39,7 @@ const scopeOfLamp: Readonly<Record<StatusLamp['name'], Scope | null>> = {
   bounces_high: 'email:read',
   brands_paused: 'email:read',
   quarantine_waiting: 'inbox:read',
+  webhooks_disabled: 'webhooks:read',
   quota_high: null,
 }
 

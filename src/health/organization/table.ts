@@ -137,6 +137,24 @@ export async function selectBrandPauses(
     .execute()
 }
 
+/** When each webhook that is disabled was so, unless somebody of the organization did it, the longest first. */
+export async function selectDisabledWebhooks(
+  db: Db,
+  { organizationId, brandId }: Tenant,
+): Promise<readonly { readonly at: Instant | null }[]> {
+  let query = db
+    .selectFrom('webhooks')
+    .select('disabled_at as at')
+    .where('organization_id', '=', organizationId)
+    .where('disabled_at', 'is not', null)
+    .where('disabled_reason', '!=', 'requested')
+  if (brandId !== null) query = query.where('brand_id', '=', brandId)
+  return query
+    .orderBy('disabled_at')
+    .limit(sql.lit(maxCounted + 1))
+    .execute()
+}
+
 /** What is counted by the hour: messages received, and emails accepted. */
 export type HourlyKind = 'received' | 'accepted'
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { SessionMember } from '../../../src/api/session/session.ts'
-import { dayMs, hourMs, type Instant, plusMs } from '../../../src/base/clock.ts'
+import type { Tenant } from '../../../src/api/tenant.ts'
+import { dayMs, hourMs, type Instant, plusMs, toIso } from '../../../src/base/clock.ts'
 import { insertRows } from '../../../src/base/database/insert-rows.ts'
-import type { EmailStatus } from '../../../src/base/database/schema.ts'
-import { newId } from '../../../src/base/ids.ts'
+import { type EmailStatus, toJson } from '../../../src/base/database/schema.ts'
+import { type Id, newId } from '../../../src/base/ids.ts'
+import { deleteWebhook, insertWebhook } from '../../../src/events/webhooks/table.ts'
 import { openHourlyCounts } from '../../../src/health/organization/hourly-counts.ts'
 import { type OrganizationHealthDeps, readLamps } from '../../../src/health/organization/lamps.ts'
 import type { Today } from '../../../src/health/organization/schema.ts'
@@ -148,6 +150,46 @@ test('each trouble lights its lamp, for the whole organization and for its brand
   expect((await readLamps(deps, elsewhere())).map(lamp => lamp.name)).toEqual(['quota_high'])
   const silent = await readLamps({ ...deps, reports: 'none' }, tenant())
   expect(silent.find(lamp => lamp.name === 'emails_unconfirmed')?.level).toBe('notice')
+})
+
+test('a webhook lights a lamp when it was disabled, but not when somebody here did it', async () => {
+  const webhook = (reason: 'gone' | 'requested', brandId: Id<'brd'> | null) => ({
+    id: newId('whk'),
+    organization_id: acme.organizationId,
+    url: 'https://receiver.example/',
+    types: 'email.sent',
+    brand_id: brandId,
+    mailbox_ids: toJson([]),
+    description: null,
+    sealed: '',
+    sealed_by: '',
+    secret_ends_in: '',
+    maker_key_id: null,
+    maker_member_id: null,
+    read_through: 0,
+    last_success_at: null,
+    failing_since: null,
+    disabled_at: ago(hourMs),
+    disabled_reason: reason,
+    lease: null,
+    leased_until: null,
+    created_at: now,
+    updated_at: now,
+  })
+  await insertWebhook(database.db, webhook('requested', null))
+  const lit = async (of: Tenant) => (await readLamps(deps, of)).find(({ name }) => name === 'webhooks_disabled')
+  expect(await lit(tenant())).toBeUndefined()
+  const gone = webhook('gone', acme.brandId)
+  await insertWebhook(database.db, gone)
+  expect(await lit(tenant())).toMatchObject({
+    count: 1,
+    level: 'warning',
+    href: '/webhooks',
+    since: toIso(ago(hourMs)),
+  })
+  expect(await lit(ofBrand())).toMatchObject({ count: 1 })
+  expect(await lit(elsewhere())).toBeUndefined()
+  await deleteWebhook(database.db, gone.id)
 })
 
 test('sent is not delivered in the totals, and the last events are told with their emails', async () => {

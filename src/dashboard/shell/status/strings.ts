@@ -5,6 +5,7 @@ export const lampStrings: Readonly<Record<string, (count: string, isOne: boolean
   bounces_high: count => `${count} bounced in 24 h, above the usual`,
   quarantine_waiting: count => `${count} in quarantine`,
   brands_paused: (count, isOne) => `${count} ${isOne ? 'brand' : 'brands'} paused`,
+  webhooks_disabled: (count, isOne) => `${count} ${isOne ? 'webhook' : 'webhooks'} disabled`,
   quota_high: count => `${count} of this month’s quota used`,
   doctor_findings: (count, isOne) => `${count} ${isOne ? 'finding' : 'findings'} of doctor`,
   queue_waiting: () => 'Queue waits, the oldest due',
