@@ -20,16 +20,19 @@ export interface Pages<Row> {
 /**
  * Loads a list page by page.
  * @param load gets the cursor of the page; undefined: the first
+ * @param refetchMs how often it is loaded again, for what changes by itself and is not told of; absent: it is not
  */
 export function usePages<Row>(
   queryKey: QueryKey,
   load: (cursor: string | undefined) => Promise<Page<Row>>,
+  refetchMs?: number,
 ): Pages<Row> {
   const query = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam }) => load(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: page => page.next_cursor ?? undefined,
+    ...(refetchMs !== undefined && { refetchInterval: refetchMs }),
   })
   return {
     rows: query.data?.pages.flatMap(page => page.data) ?? null,

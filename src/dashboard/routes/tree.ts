@@ -6,6 +6,7 @@ import { invitationRoute } from './invitation.ts'
 import { composeRoute, draftsRoute } from './organization/compose.ts'
 import { domainRoute } from './organization/domain.ts'
 import { domainsRoute } from './organization/domains.ts'
+import { eventsRoute } from './organization/events.ts'
 import { keysRoute } from './organization/keys.ts'
 import { organizationRoute } from './organization/layout.ts'
 import { mailRoute } from './organization/mail.ts'
@@ -18,6 +19,7 @@ import { settingsRoute } from './organization/settings.ts'
 import { suppressionsRoute } from './organization/suppressions.ts'
 import { templateRoute, templatesRoute } from './organization/templates.ts'
 import { todayRoute } from './organization/today.ts'
+import { webhookRoute, webhooksRoute } from './organization/webhooks.ts'
 import { rootRoute } from './root.tsx'
 import { signInRoute } from './sign-in.ts'
 import { welcomeRoute } from './welcome.ts'
@@ -35,6 +37,7 @@ export const routeTree = rootRoute.addChildren([
     domainRoute,
     domainsRoute,
     draftsRoute,
+    eventsRoute,
     keysRoute,
     mailRoute,
     peopleRoute,
@@ -48,5 +51,7 @@ export const routeTree = rootRoute.addChildren([
     templateRoute,
     templatesRoute,
     todayRoute,
+    webhookRoute,
+    webhooksRoute,
   ]),
 ])

@@ -15,7 +15,7 @@ export function CodeBlock({ label, code }: CodeBlockProps) {
       <pre className="max-h-96 overflow-auto p-3 pr-12 font-mono text-sm" tabIndex={0}>
         <code>{code}</code>
       </pre>
-      <div className="absolute top-1.5 right-1.5">
+      <div className="absolute top-1.5 right-1.5 rounded-md bg-sunken">
         <CopyButton text={code} label={`${strings.copy}: ${label}`} />
       </div>
     </figure>

@@ -1,5 +1,3 @@
-import type { EmailStatus } from './email-status.ts'
-
 /** What the list of sent emails says. */
 export const sentStrings = {
   title: 'Sent',
@@ -30,19 +28,3 @@ export const sentStrings = {
   noMatchHint: 'Nothing was sent that all these filters match.',
   noneYet: 'Nothing on this page matches; older emails may.',
 } as const
-
-/** Each status in a sentence, as its hint. */
-export const statusHints: Readonly<Record<EmailStatus, string>> = {
-  scheduled: 'Accepted, to be sent later.',
-  queued: 'Accepted; not handed to the relay yet.',
-  sending: 'Being handed to the relay.',
-  sent: 'The relay has it. Nobody has told us that it was delivered.',
-  delayed: 'An attempt failed; another is to come.',
-  delivered: 'The recipient’s server took it, according to a report.',
-  bounced: 'It came back.',
-  complained: 'The recipient reported it as spam.',
-  suppressed: 'Not sent: the address is on the suppression list.',
-  rejected: 'The relay refused the email.',
-  failed: 'Given up.',
-  canceled: 'Canceled before it was sent.',
-}

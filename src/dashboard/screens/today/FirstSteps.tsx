@@ -5,9 +5,8 @@ import { Card, Section } from '../../components/layout/Section.tsx'
 import { type Step, Stepper } from '../../components/layout/Stepper.tsx'
 import { CodeBlock } from '../../components/text/CodeBlock.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
+import { curlSnippet } from '../sent/curl-snippet.ts'
 import { useSenderAddress } from '../sent/sender-address.ts'
-import { curlSnippet } from '../sent/snippets.ts'
-import { sentStrings } from '../sent/strings.ts'
 import { stepStrings, todayStrings as strings } from './strings.ts'
 
 type StepName = keyof Today['first_steps']
@@ -51,8 +50,7 @@ function StepAction({ name }: { readonly name: StepName }) {
   const { from } = useSenderAddress()
   const label = stepStrings[name][2]
   const screen = screens[name]
-  if (name === 'first_out')
-    return from && <CodeBlock label={sentStrings.curl} code={curlSnippet(location.origin, from)} />
+  if (name === 'first_out') return from && <CodeBlock label={strings.curl} code={curlSnippet(location.origin, from)} />
   if (screen === undefined || label === null) return null
   return (
     <Button size="small" onClick={() => router.history.push(`/app/${organization.id}${screen}`)}>

@@ -4,7 +4,7 @@ import { Section } from '../../components/layout/Section.tsx'
 import { Status } from '../../components/text/Status.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
 import { isEmailStatus, statusTone } from '../sent/email-status.ts'
-import { statusHints } from '../sent/strings.ts'
+import { statusHints } from '../sent/status-hints.ts'
 import { todayStrings as strings } from './strings.ts'
 
 const whole = new Intl.NumberFormat('en')

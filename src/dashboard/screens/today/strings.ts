@@ -20,6 +20,7 @@ export const todayStrings = {
   noSubject: '(no subject)',
   steps: 'First steps',
   stepsHint: 'They tick themselves.',
+  curl: 'Send with curl',
 } as const
 
 /** The first steps, in their order: what each is, and what to do. */

@@ -1,5 +1,19 @@
 import type { LucideIcon } from 'lucide-react'
-import { Ban, Globe, Inbox, KeyRound, LayoutTemplate, Mail, ScrollText, Send, Settings, Sun, Users } from 'lucide-react'
+import {
+  Activity,
+  Ban,
+  Globe,
+  Inbox,
+  KeyRound,
+  LayoutTemplate,
+  Mail,
+  ScrollText,
+  Send,
+  Settings,
+  Sun,
+  Users,
+  Webhook,
+} from 'lucide-react'
 import type { OrganizationOfSession, Permission } from '../../api/session.ts'
 import { navigationStrings as strings } from './navigation-strings.ts'
 
@@ -24,6 +38,11 @@ export interface NavigationGroup {
 /** Has the member this permission? Owners and admins have all. */
 function has(permission: Permission) {
   return ({ role, permissions }: OrganizationOfSession) => role !== 'member' || permissions.includes(permission)
+}
+
+/** Has the member one of these? */
+function hasAny(...permissions: readonly Permission[]) {
+  return (organization: OrganizationOfSession) => permissions.some(permission => has(permission)(organization))
 }
 
 /** The screens of an organization. A screen adds its line when its route is there. */
@@ -76,15 +95,22 @@ export const organizationNavigation: readonly NavigationGroup[] = [
     ],
   },
   {
-    label: strings.organization,
+    label: strings.programs,
     items: [
       { to: '/$organization/keys', label: strings.keys, icon: KeyRound, key: 'k' },
       {
-        to: '/$organization/people',
-        label: strings.people,
-        icon: Users,
-        key: 'u',
-        isFor: ({ role }) => role !== 'member',
+        to: '/$organization/webhooks',
+        label: strings.webhooks,
+        icon: Webhook,
+        key: 'w',
+        isFor: has('webhooks:read'),
+      },
+      {
+        to: '/$organization/events',
+        label: strings.events,
+        icon: Activity,
+        key: 'e',
+        isFor: hasAny('inbox:read', 'email:read', 'suppressions:read', 'domains:read', 'brands:read'),
       },
       {
         to: '/$organization/requests',
@@ -92,6 +118,18 @@ export const organizationNavigation: readonly NavigationGroup[] = [
         icon: ScrollText,
         key: 'r',
         isFor: has('email:read'),
+      },
+    ],
+  },
+  {
+    label: strings.organization,
+    items: [
+      {
+        to: '/$organization/people',
+        label: strings.people,
+        icon: Users,
+        key: 'u',
+        isFor: ({ role }) => role !== 'member',
       },
       { to: '/$organization/settings', label: strings.settings, icon: Settings, key: 'o' },
     ],

@@ -3,9 +3,10 @@ import { useState } from 'react'
 import { EmptyState } from '../../../components/feedback/EmptyState.tsx'
 import { Segmented } from '../../../components/fields/Segmented.tsx'
 import { CodeBlock } from '../../../components/text/CodeBlock.tsx'
+import { curlSnippet } from '../curl-snippet.ts'
 import { useSenderAddress } from '../sender-address.ts'
-import { curlSnippet, typescriptSnippet } from '../snippets.ts'
 import { sentStrings as strings } from '../strings.ts'
+import { typescriptSnippet } from '../typescript-snippet.ts'
 
 const languages = [
   { value: 'curl', label: 'curl' },

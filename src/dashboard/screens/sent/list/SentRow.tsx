@@ -5,7 +5,8 @@ import { Status, Tag } from '../../../components/text/Status.tsx'
 import { Time } from '../../../components/text/Time.tsx'
 import { keepBrand } from '../../../shell/navigation/useGoShortcuts.ts'
 import { isEmailStatus, statusTone } from '../email-status.ts'
-import { statusHints, sentStrings as strings } from '../strings.ts'
+import { statusHints } from '../status-hints.ts'
+import { sentStrings as strings } from '../strings.ts'
 import type { SentEmail } from './sent-pages.ts'
 
 /** An email in the list; the whole row opens it. */

@@ -1,0 +1,86 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { answer } from '../../../api/client.ts'
+import { Button } from '../../../components/actions/Button.tsx'
+import { Refusal } from '../../../components/feedback/Refusal.tsx'
+import { Select } from '../../../components/fields/Select.tsx'
+import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { SecretView } from '../SecretView.tsx'
+import { useWebhookApi } from '../useWebhookApi.ts'
+import type { Webhook } from '../webhook.ts'
+import { endpointStrings as strings } from './strings.ts'
+
+const graceSeconds = { none: 0, hour: 3600, day: 86_400, week: 604_800 } as const
+type Grace = keyof typeof graceSeconds
+
+/** Gives an endpoint a new secret, and shows it once. */
+export function RotateDialog({ webhook, onClose }: { readonly webhook: Webhook; readonly onClose: () => void }) {
+  const api = useWebhookApi()
+  const queryClient = useQueryClient()
+  const [grace, setGrace] = useState<Grace>('day')
+  const [secret, setSecret] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const formId = useId()
+  const rotate = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      const params = { path: { id: webhook.id } }
+      const body = { grace_seconds: graceSeconds[grace] }
+      const rotated = await answer(api.v1.POST('/v1/webhooks/{id}/rotate-secret', { params, body }))
+      void queryClient.invalidateQueries({ queryKey: ['webhooks'] })
+      setSecret(rotated.secret)
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+    }
+  }
+  if (secret !== null)
+    return (
+      <Dialog
+        isOpen
+        width="large"
+        onClose={onClose}
+        title={strings.rotatedTitle}
+        footer={
+          <Button kind="primary" onClick={onClose}>
+            {strings.done}
+          </Button>
+        }
+      >
+        <SecretView secret={secret} />
+      </Dialog>
+    )
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={strings.rotateTitle}
+      footer={
+        <Button type="submit" form={formId} kind="primary" isBusy={isBusy}>
+          {strings.rotateNow}
+        </Button>
+      }
+    >
+      <form
+        id={formId}
+        className="flex flex-col gap-4"
+        onSubmit={event => {
+          event.preventDefault()
+          void rotate()
+        }}
+      >
+        <p className="text-muted">{strings.rotateHint}</p>
+        <Select<Grace>
+          label={strings.grace}
+          value={grace}
+          onValue={setGrace}
+          options={(Object.keys(graceSeconds) as Grace[]).map(value => ({ value, label: strings.graces[value] }))}
+        />
+        {error !== null && <Refusal error={error} />}
+      </form>
+    </Dialog>
+  )
+}

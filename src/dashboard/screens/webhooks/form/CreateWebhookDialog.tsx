@@ -1,0 +1,89 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { answer, createOrganizationApi } from '../../../api/client.ts'
+import { Button } from '../../../components/actions/Button.tsx'
+import { readableTypes } from '../../../components/events/event-types.ts'
+import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { useOrganization } from '../../../hooks/organization.ts'
+import { SecretView } from '../SecretView.tsx'
+import { offeredPresets, presetTypes } from './presets.ts'
+import { formStrings as strings } from './strings.ts'
+import { WebhookForm } from './WebhookForm.tsx'
+import { newWebhookBody, type WebhookFields } from './webhook-fields.ts'
+
+interface CreateWebhookDialogProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+/** Creates an endpoint, and shows its secret once. */
+export function CreateWebhookDialog({ isOpen, onClose }: CreateWebhookDialogProps) {
+  return isOpen ? <OpenCreateWebhookDialog onClose={onClose} /> : null
+}
+
+function OpenCreateWebhookDialog({ onClose }: { readonly onClose: () => void }) {
+  const { organization, brand, may } = useOrganization()
+  const queryClient = useQueryClient()
+  const [fields, setFields] = useState<WebhookFields>(() => {
+    const offered = readableTypes(may)
+    const onlyBrand = organization.role === 'member' ? (organization.brands[0]?.id ?? '') : ''
+    return {
+      url: '',
+      description: '',
+      types: presetTypes(offeredPresets(offered)[0] ?? 'all', offered),
+      brandId: brand?.id ?? onlyBrand,
+      mailboxIds: [],
+      headers: [],
+    }
+  })
+  const [secret, setSecret] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const formId = useId()
+  const create = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      // A member acts in one brand; whoever has all of them names it in the body.
+      const { v1 } = createOrganizationApi(organization.id, organization.role === 'member' ? fields.brandId : null)
+      const created = await answer(v1.POST('/v1/webhooks', { body: newWebhookBody(fields) }))
+      void queryClient.invalidateQueries({ queryKey: ['webhooks'] })
+      setSecret(created.secret)
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+    }
+  }
+  if (secret !== null)
+    return (
+      <Dialog
+        isOpen
+        width="large"
+        onClose={onClose}
+        title={strings.createdTitle}
+        footer={
+          <Button kind="primary" onClick={onClose}>
+            {strings.done}
+          </Button>
+        }
+      >
+        <SecretView secret={secret} />
+      </Dialog>
+    )
+  return (
+    <Dialog
+      isOpen
+      width="large"
+      onClose={onClose}
+      title={strings.createTitle}
+      footer={
+        <Button type="submit" form={formId} kind="primary" isBusy={isBusy} disabled={fields.types.length === 0}>
+          {strings.create}
+        </Button>
+      }
+    >
+      <WebhookForm id={formId} fields={fields} onFields={setFields} onSubmit={() => void create()} error={error} />
+    </Dialog>
+  )
+}
