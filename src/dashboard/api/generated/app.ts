@@ -860,6 +860,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/app/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events, newest first
+         * @description Needs no API key.
+         */
+        get: operations["listEventHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/webhooks/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the webhooks have come
+         * @description Needs no API key.
+         */
+        get: operations["listWebhookProgress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/app/api/organization/retention": {
         parameters: {
             query?: never;
@@ -1861,6 +1901,40 @@ export interface components {
             /** @description null: everything was checked. */
             next_cursor: string | null;
         };
+        EventHistory: {
+            data: {
+                id: string;
+                /** @description Ascending, in the order in which the feed gives events out; numbers may be left out. */
+                sequence: number;
+                /** @enum {string} */
+                type: "message.received" | "message.quarantined" | "message.released" | "email.scheduled" | "email.queued" | "email.sending" | "email.sent" | "email.delayed" | "email.delivered" | "email.bounced" | "email.complained" | "email.suppressed" | "email.rejected" | "email.failed" | "email.canceled" | "email.replied" | "email.unconfirmed" | "suppression.created" | "suppression.deleted" | "domain.verified" | "domain.failed" | "domain.receiving_live" | "brand.paused" | "brand.resumed" | "webhook.disabled";
+                /** @description null: it concerns the whole organization. */
+                brand_id: string | null;
+                /** Format: date-time */
+                occurred_at: string;
+                /** @description What the API shows of what happened, by type: an InboxItem with `reply_text` for `message.*`, the email and one recipient for `email.*`, a suppression, a domain, a brand. Never a body or an attachment. */
+                data: {
+                    [key: string]: unknown;
+                };
+                /** @description Where the feed goes on after this event. */
+                cursor: string;
+            }[];
+            /** @description Gives older events; a page may be empty although there are some. null: there are none. */
+            next_cursor: string | null;
+            /** @description Where the feed goes on after the newest event of all. */
+            after: string;
+        };
+        WebhookProgress: {
+            data: {
+                id: string;
+                /** @description Events that wait to be delivered for the first time. */
+                waiting: number;
+                /** @description There may be more than `waiting`. */
+                more: boolean;
+                /** Format: date-time */
+                waiting_since: string | null;
+            }[];
+        };
         OrganizationRetention: {
             data: {
                 /** @enum {string} */
@@ -1895,7 +1969,7 @@ export interface components {
         };
         StatusLamp: {
             /** @enum {string} */
-            name: "domains_not_ready" | "emails_unconfirmed" | "bounces_high" | "quarantine_waiting" | "brands_paused" | "quota_high";
+            name: "domains_not_ready" | "emails_unconfirmed" | "bounces_high" | "quarantine_waiting" | "brands_paused" | "quota_high" | "webhooks_disabled";
             /** @enum {string} */
             level: "notice" | "warning" | "critical";
             count: number;
@@ -3636,6 +3710,52 @@ export interface operations {
                 };
                 content: {
                     "text/csv": string;
+                };
+            };
+        };
+    };
+    listEventHistory: {
+        parameters: {
+            query?: {
+                types?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Rows on a page, at most; above 200 counts as 200. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List events, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventHistory"];
+                };
+            };
+        };
+    };
+    listWebhookProgress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How far the webhooks have come. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookProgress"];
                 };
             };
         };
