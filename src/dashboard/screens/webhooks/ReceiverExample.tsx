@@ -8,13 +8,13 @@ const languages = [
   { value: 'typescript', label: 'TypeScript' },
   { value: 'python', label: 'Python' },
 ] as const
-type Language = (typeof languages)[number]['value']
+type ReceiverLanguage = (typeof languages)[number]['value']
 
-const programs: Readonly<Record<Language, string>> = { typescript: typescriptReceiver, python: pythonReceiver }
+const programs: Readonly<Record<ReceiverLanguage, string>> = { typescript: typescriptReceiver, python: pythonReceiver }
 
 /** A receiver to copy, in two languages. */
 export function ReceiverExample() {
-  const [language, setLanguage] = useState<Language>('typescript')
+  const [language, setLanguage] = useState<ReceiverLanguage>('typescript')
   return (
     <div className="flex w-full min-w-0 flex-col gap-3">
       <div>

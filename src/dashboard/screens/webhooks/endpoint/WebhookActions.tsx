@@ -17,7 +17,7 @@ import { RotateDialog } from './RotateDialog.tsx'
 import { endpointStrings as strings } from './strings.ts'
 import { TestDialog } from './TestDialog.tsx'
 
-type OpenDialog = 'test' | 'edit' | 'rotate' | 'disable' | 'enable' | 'delete'
+type WebhookDialog = 'test' | 'edit' | 'rotate' | 'disable' | 'enable' | 'delete'
 
 /** What one does with an endpoint. */
 export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
@@ -25,7 +25,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
   const api = useWebhookApi()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  const [dialog, setDialog] = useState<WebhookDialog | null>(null)
   const close = () => setDialog(null)
   const switchTo = async (enabled: boolean) => {
     await enableWebhook(api, webhook.id, enabled)

@@ -3,14 +3,14 @@ import { useState } from 'react'
 import { Button } from '../../../components/actions/Button.tsx'
 import { IconButton } from '../../../components/actions/IconButton.tsx'
 import { formStrings as strings } from './strings.ts'
-import type { HeaderField } from './webhook-fields.ts'
+import type { DeliveryHeader } from './webhook-fields.ts'
 
 const mostHeaders = 5
 
 interface HeaderFieldsProps {
   /** null: the stored ones stay. */
-  readonly value: readonly HeaderField[] | null
-  readonly onValue: (value: readonly HeaderField[]) => void
+  readonly value: readonly DeliveryHeader[] | null
+  readonly onValue: (value: readonly DeliveryHeader[]) => void
   readonly error: string | null
   /** The endpoint is there already: what is entered replaces what it has. */
   readonly isChange: boolean
@@ -24,7 +24,7 @@ export function HeaderFields({ value, onValue, error, isChange }: HeaderFieldsPr
     setLastKey(lastKey + 1)
     onValue([...rows, { key: lastKey + 1, name: '', value: '' }])
   }
-  const change = (key: number, changed: Partial<HeaderField>) =>
+  const change = (key: number, changed: Partial<DeliveryHeader>) =>
     onValue(rows.map(row => (row.key === key ? { ...row, ...changed } : row)))
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">

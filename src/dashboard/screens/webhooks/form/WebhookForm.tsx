@@ -8,8 +8,8 @@ import { Select } from '../../../components/fields/Select.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { HeaderFields } from './HeaderFields.tsx'
-import { MailboxChoice } from './MailboxChoice.tsx'
-import { offeredPresets, type PresetName, presetOf, presetTypes } from './presets.ts'
+import { MailboxPicker } from './MailboxPicker.tsx'
+import { offeredPresets, presetOf, presetTypes, type WebhookPreset } from './presets.ts'
 import { formStrings as strings } from './strings.ts'
 import type { WebhookFields } from './webhook-fields.ts'
 
@@ -64,7 +64,7 @@ export function WebhookForm({ id, fields, onFields, onSubmit, error, isChange = 
         onValue={url => change({ url })}
       />
       <div className="flex flex-col gap-2">
-        <Choice<PresetName | ''>
+        <Choice<WebhookPreset | ''>
           label={strings.types}
           value={presetOf(fields.types, offered) ?? ''}
           onValue={preset => preset && change({ types: presetTypes(preset, offered) })}
@@ -111,7 +111,7 @@ export function WebhookForm({ id, fields, onFields, onSubmit, error, isChange = 
             onValue={description => change({ description })}
           />
           {hasMessages && may('inbox:read') && (
-            <MailboxChoice
+            <MailboxPicker
               brandId={fields.brandId}
               value={fields.mailboxIds}
               onValue={mailboxIds => change({ mailboxIds })}

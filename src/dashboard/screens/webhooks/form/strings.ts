@@ -1,6 +1,6 @@
-import type { PresetName } from './presets.ts'
+import type { WebhookPreset } from './presets.ts'
 
-const presets: Readonly<Record<PresetName, { readonly label: string; readonly hint: string }>> = {
+const presets: Readonly<Record<WebhookPreset, { readonly label: string; readonly hint: string }>> = {
   arrivals: { label: 'Mail that arrives', hint: 'Each message, as it is filed.' },
   failures: { label: 'Mail that fails', hint: 'Bounces, complaints and refusals.' },
   emails: { label: 'Sent emails', hint: 'Every step of every email.' },

@@ -3,7 +3,7 @@ import { isEventType } from '../../../components/events/event-types.ts'
 import type { Webhook } from '../webhook.ts'
 
 /** A header that is sent with each delivery. */
-export interface HeaderField {
+export interface DeliveryHeader {
   readonly key: number
   readonly name: string
   readonly value: string
@@ -19,7 +19,7 @@ export interface WebhookFields {
   /** Empty: all mailboxes. */
   readonly mailboxIds: readonly string[]
   /** null: those that are stored stay as they are; they are never shown. */
-  readonly headers: readonly HeaderField[] | null
+  readonly headers: readonly DeliveryHeader[] | null
 }
 
 /** The fields of an endpoint as it is. */

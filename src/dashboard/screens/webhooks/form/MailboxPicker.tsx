@@ -6,7 +6,7 @@ import { SafeText } from '../../../components/text/SafeText.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { formStrings as strings } from './strings.ts'
 
-interface MailboxChoiceProps {
+interface MailboxPickerProps {
   /** '': of all brands. */
   readonly brandId: string
   readonly value: readonly string[]
@@ -15,7 +15,7 @@ interface MailboxChoiceProps {
 }
 
 /** Narrows an endpoint to the messages of some mailboxes; none ticked: of all. */
-export function MailboxChoice({ brandId, value, onValue, error }: MailboxChoiceProps) {
+export function MailboxPicker({ brandId, value, onValue, error }: MailboxPickerProps) {
   const { organization } = useOrganization()
   const api = createOrganizationApi(organization.id, brandId || null)
   const { data } = useQuery({
