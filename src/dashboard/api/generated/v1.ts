@@ -2181,7 +2181,7 @@ export interface components {
             next_at: string | null;
         };
         WebhookReplay: {
-            /** @description Events that are delivered again now. */
+            /** @description Events that are delivered again now, or would be. */
             replayed: number;
             /** @description There are more: make the same request with this as `cursor`; null: that was all. */
             next_cursor: string | null;
@@ -4732,6 +4732,8 @@ export interface operations {
                     types?: string[];
                     /** @description `next_cursor` of the request before, with otherwise the same body. */
                     cursor?: string;
+                    /** @description Only counts the events: nothing is delivered. */
+                    dry_run?: boolean;
                     /**
                      * @description `failed`: only those whose last delivery failed for good; `all`: also those that were delivered.
                      * @enum {string}
