@@ -1,4 +1,4 @@
-import { type Clock, millisecondsOf, systemClock } from '../base/clock.ts'
+import { type Clock, type Instant, millisecondsOf, systemClock } from '../base/clock.ts'
 import { type BackgroundJob, startJob } from '../base/concurrency/background-job.ts'
 import { newWakeup } from '../base/concurrency/wakeup.ts'
 import { type Db, isDuplicate } from '../base/database/database.ts'
@@ -11,8 +11,8 @@ import { selectLastSequence, selectUnsequenced, type UnsequencedEvent, updateSeq
 export const sequencerPollMs = 200
 /** Events that this process has just written are looked for after so long: by then most transactions are committed. */
 const commitMs = 25
-/** Between two rounds that number events, so that what comes at the same time shares a statement. */
-const spacingMs = 100
+/** Between two rounds while this process writes events, so that those of many transactions share one. */
+const spacingMs = 120
 const maxAtOnce = 1000
 
 export interface SequencerDeps {
@@ -32,7 +32,7 @@ export interface SequencerDeps {
 export function startSequencer({ db, log, onNumbered }: SequencerDeps): BackgroundJob {
   const wakeup = newWakeup()
   let isAppended = false
-  let numberedAtMs = Number.NEGATIVE_INFINITY
+  let lastRoundMs = Number.NEGATIVE_INFINITY
   const unlisten = onEventsAppended(() => {
     isAppended = true
     wakeup.notify()
@@ -40,11 +40,11 @@ export function startSequencer({ db, log, onNumbered }: SequencerDeps): Backgrou
   const job = startJob({ name: 'event-sequence', intervalMs: 0, log }, async signal => {
     await wakeup.wait(sequencerPollMs)
     if (signal.aborted) return 'done'
-    if (isAppended) await Bun.sleep(Math.max(commitMs, numberedAtMs + spacingMs - performance.now()))
+    if (isAppended) await Bun.sleep(Math.max(commitMs, lastRoundMs + spacingMs - performance.now()))
     isAppended = false
+    lastRoundMs = performance.now()
     const count = await numberEvents(db)
     if (count === 0) return 'done'
-    numberedAtMs = performance.now()
     onNumbered()
     if (count === maxAtOnce) wakeup.notify()
     return 'done'
@@ -71,7 +71,7 @@ export async function numberEvents(db: Db, clock: Clock = systemClock): Promise<
   // Before the events: whoever numbers some in between makes the numbers of this round collide.
   const last = await selectLastSequence(db)
   const events = await selectUnsequenced(db, maxAtOnce)
-  measure(events, clock)
+  measure(events, clock.now())
   if (events.length === 0) return 0
   try {
     await updateSequences(
@@ -83,16 +83,17 @@ export async function numberEvents(db: Db, clock: Clock = systemClock): Promise<
     if (isDuplicate(error, 'events_sequence')) return 0
     throw error
   }
-  for (const event of events) sequenceLag.observe(ageSeconds(event, clock))
+  const now = clock.now()
+  for (const event of events) sequenceLag.observe(ageSeconds(event, now))
   return events.length
 }
 
-function measure(events: readonly UnsequencedEvent[], clock: Clock): void {
+function measure(events: readonly UnsequencedEvent[], now: Instant): void {
   const [oldest] = events
   unsequencedEvents.set(events.length)
-  oldestUnsequenced.set(oldest ? ageSeconds(oldest, clock) : 0)
+  oldestUnsequenced.set(oldest ? ageSeconds(oldest, now) : 0)
 }
 
-function ageSeconds({ created_at }: UnsequencedEvent, clock: Clock): number {
-  return Math.max(0, millisecondsOf(clock.now()) - millisecondsOf(created_at)) / 1000
+function ageSeconds({ created_at }: UnsequencedEvent, now: Instant): number {
+  return Math.max(0, millisecondsOf(now) - millisecondsOf(created_at)) / 1000
 }

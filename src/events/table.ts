@@ -151,20 +151,6 @@ export async function selectSequenceAt(
   return row && Number(row.sequence)
 }
 
-/** One event of an organization, by its id; undefined: it has none, or it is not numbered yet. */
-export async function selectEvent(
-  db: Db,
-  organizationId: Id<'org'>,
-  id: Id<'evt'>,
-): Promise<SequencedEvent | undefined> {
-  const [row] = await selectRows<SequencedEvent>(
-    db,
-    `SELECT ${columns} FROM events WHERE id = ? AND organization_id = ? AND sequence IS NOT NULL`,
-    [id, organizationId],
-  )
-  return row && { ...row, sequence: Number(row.sequence) }
-}
-
 /** Which types of events each organization has in this range. */
 export function selectTypesIn(
   db: Db,

@@ -6,7 +6,6 @@ import type { Id } from '../../base/ids.ts'
 /** What retention reads of an event of the feed. */
 export interface RetentionFeedRow {
   readonly position: number | string
-  readonly id: Id<'evt'>
   readonly organization_id: Id<'org'>
   readonly created_at: Instant
   readonly bytes: number | string
@@ -15,7 +14,7 @@ export interface RetentionFeedRow {
 }
 
 async function selectFeedRows(db: Db, rest: RawBuilder<unknown>): Promise<readonly RetentionFeedRow[]> {
-  const { rows } = await sql<RetentionFeedRow>`SELECT position, id, organization_id, created_at,
+  const { rows } = await sql<RetentionFeedRow>`SELECT position, organization_id, created_at,
       300 + LENGTH(data) AS bytes, sequence FROM events ${rest}`.execute(db)
   return rows
 }
@@ -25,6 +24,6 @@ export function selectFeedEventsAfter(db: Db, after: string, limit: number): Pro
   return selectFeedRows(db, sql`WHERE position > ${after} ORDER BY position LIMIT ${sql.lit(limit)}`)
 }
 
-export async function selectFeedEventsById(db: Db, ids: readonly string[]): Promise<readonly RetentionFeedRow[]> {
-  return ids.length === 0 ? [] : await selectFeedRows(db, sql`WHERE id IN (${sql.join(ids)})`)
+export async function selectFeedEventsAt(db: Db, positions: readonly string[]): Promise<readonly RetentionFeedRow[]> {
+  return positions.length === 0 ? [] : await selectFeedRows(db, sql`WHERE position IN (${sql.join(positions)})`)
 }

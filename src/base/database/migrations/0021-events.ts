@@ -10,8 +10,7 @@ const tables = {
     position BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, sequence BIGINT UNSIGNED NULL, id ${id} NOT NULL,
     organization_id ${id} NOT NULL, brand_id ${id} NULL, mailbox_id ${id} NULL, type VARCHAR(32) ${ascii} NOT NULL,
     occurred_at ${at} NOT NULL, data MEDIUMTEXT NOT NULL, created_at ${at} NOT NULL,
-    PRIMARY KEY (position), UNIQUE KEY events_sequence (sequence), UNIQUE KEY events_id (id),
-    KEY events_organization (organization_id, sequence)`,
+    PRIMARY KEY (position), UNIQUE KEY events_sequence (sequence), KEY events_organization (organization_id, sequence)`,
   event_sequence: `
     id TINYINT UNSIGNED NOT NULL, passed BIGINT UNSIGNED NOT NULL,
     PRIMARY KEY (id)`,
