@@ -27,6 +27,7 @@ import {
 import {
   changeWebhook,
   createWebhook,
+  createWebhookRefusals,
   getWebhook,
   listWebhooks,
   loadWebhook,
@@ -50,7 +51,7 @@ export function webhookRoutes(deps: WebhookDeps & AttemptDeps) {
         return createWebhook(deps, caller, body)
       },
       {
-        detail: describeRoute('createWebhook', 'Create a webhook', [...webhookWriteRefusals, 'too_many_webhooks']),
+        detail: describeRoute('createWebhook', 'Create a webhook', createWebhookRefusals),
         // A stored response would hold the secret.
         scope: { scope: 'webhooks:write', idempotency: 'refused' },
         body: newWebhookSchema,
@@ -115,8 +116,8 @@ export function webhookRoutes(deps: WebhookDeps & AttemptDeps) {
       params: idParamsSchema,
       query: t.Object({
         limit: limitParamSchema,
-        cursor: t.Optional(t.String()),
-        status: t.Optional(oneOf(deliveryStatuses)),
+        cursor: t.Optional(t.String({ description: '`next_cursor` of the page before.' })),
+        status: t.Optional(oneOf(deliveryStatuses, { description: 'Only those with this status.' })),
         since: t.Optional(t.String({ description: 'Only those with an attempt at or after this instant.' })),
       }),
       response: deliveryPageSchema,

@@ -55,6 +55,9 @@ export const webhookRefusals = ['not_found', 'brand_restricted'] as const
 /** The refusals of what a webhook is to be. */
 export const webhookWriteRefusals = ['insufficient_scope', 'not_found', ...brandRefusals] as const
 
+/** The refusals of {@link createWebhook}. */
+export const createWebhookRefusals = [...webhookWriteRefusals, 'too_many_webhooks'] as const
+
 /** @throws Refusal `not_found`, `brand_restricted` */
 export async function loadWebhook(db: Db, tenant: Tenant, id: string): Promise<WebhookRow> {
   const row = isId('whk', id) ? await selectWebhook(db, tenant.organizationId, id) : undefined

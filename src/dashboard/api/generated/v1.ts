@@ -4652,8 +4652,9 @@ export interface operations {
             query?: {
                 /** @description Rows on a page, at most; above 200 counts as 200. */
                 limit?: number;
-                /** @description The `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description Only those with this status. */
                 status?: "delivered" | "retrying" | "failed";
                 /** @description Only those with an attempt at or after this instant. */
                 since?: string;
