@@ -24,8 +24,13 @@ const maxWaitMs = 8000
 /** A server that asks for a longer wait than this gets no further attempt. */
 const maxRetryAfterSeconds = 60
 
-/** What changes something and refuses an Idempotency-Key: a stored answer would hold a secret. */
-const pathsWithoutKey = ['/v1/invitations']
+/** What changes something and refuses an Idempotency-Key: a stored answer would hold a secret, or a test be made once. */
+export const pathsWithoutKey = [
+  '/v1/invitations',
+  '/v1/webhooks',
+  '/v1/webhooks/{id}/rotate-secret',
+  '/v1/webhooks/{id}/test',
+]
 
 /** Sends requests and reads their answers: with the key, an Idempotency-Key, a timeout, and further attempts. */
 export class Api {

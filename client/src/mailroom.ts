@@ -6,6 +6,7 @@ import { emailsOf } from './resources/emails.ts'
 import { eventsOf } from './resources/events.ts'
 import { inboxOf } from './resources/inbox.ts'
 import { brandsOf, invitationsOf, mailboxesOf, membersOf, requestsOf } from './resources/organization.ts'
+import { webhooksOf } from './resources/webhooks.ts'
 
 /**
  * Mailroom's API.
@@ -21,6 +22,7 @@ export class Mailroom {
   readonly emails: ReturnType<typeof emailsOf>
   readonly inbox: ReturnType<typeof inboxOf>
   readonly events: ReturnType<typeof eventsOf>
+  readonly webhooks: ReturnType<typeof webhooksOf>
   readonly templates: ReturnType<typeof templatesOf>
   readonly drafts: ReturnType<typeof draftsOf>
   readonly suppressions: ReturnType<typeof suppressionsOf>
@@ -39,6 +41,7 @@ export class Mailroom {
     this.emails = emailsOf(api)
     this.inbox = inboxOf(api)
     this.events = eventsOf(api)
+    this.webhooks = webhooksOf(api)
     this.templates = templatesOf(api)
     this.drafts = draftsOf(api)
     this.suppressions = suppressionsOf(api)
