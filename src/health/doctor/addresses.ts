@@ -30,14 +30,3 @@ export async function resolveAddresses(
   const failed = answers.flatMap(answer => (answer.kind === 'failed' ? [answer.why] : []))[0] ?? null
   return { addresses, failed }
 }
-
-/** The name of the PTR record of an address (RFC 1035 §3.5, RFC 3596 §2.5). */
-export function reverseName(address: string): string {
-  if (!address.includes(':')) return `${address.split('.').reverse().join('.')}.in-addr.arpa`
-  const [left = '', right] = address.split('::')
-  const groups = (text: string) => text.split(':').filter(group => group !== '')
-  const [before, after] = [groups(left), groups(right ?? '')]
-  const zeros = right === undefined ? [] : Array.from({ length: 8 - before.length - after.length }, () => '0')
-  const digits = [...before, ...zeros, ...after].map(group => group.padStart(4, '0')).join('')
-  return `${[...digits].reverse().join('.')}.ip6.arpa`
-}

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { dayMs, plusMs } from '../../../base/clock.ts'
-import { isPrivateAddress, resolveAddresses, reverseName } from '../addresses.ts'
+import { reverseName } from '../../../ports/resolver/client-name.ts'
+import { isPrivateAddress, resolveAddresses } from '../addresses.ts'
 import type { DoctorCheck, DoctorDeps } from '../check.ts'
 import { clientAddressesCheck } from '../client-addresses.ts'
 import { maxRecentMessages, type RecentClient, selectRecentClients } from '../client-addresses-table.ts'
