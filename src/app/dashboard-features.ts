@@ -10,6 +10,7 @@ import { domainSessionRoutes } from '../domains/session-routes.ts'
 import { eventSessionRoutes } from '../events/session-routes.ts'
 import { webhookSessionRoutes } from '../events/webhooks/session-routes.ts'
 import { organizationHealthRoutes } from '../health/organization/session-routes.ts'
+import { senderSessionRoutes } from '../inbox/senders/session-routes.ts'
 import { inboxSessionRoutes } from '../inbox/session-routes.ts'
 import { viewRoutes } from '../inbox/view/session-routes.ts'
 import type { ProviderTraits } from '../ports/provider/port.ts'
@@ -50,6 +51,7 @@ export function dashboardFeatures(deps: DashboardFeatureDeps): readonly AnyElysi
     domainSessionRoutes(domains),
     mailboxSessionRoutes({ db }),
     inboxSessionRoutes(inbox),
+    senderSessionRoutes({ db, clock }),
     sessionKeyRoutes({ db, clock }),
     sessionPeopleRoutes({ db, clock }),
     sessionOrganizationRoutes({ db, clock, pausedBrands: selectPausedBrands }),

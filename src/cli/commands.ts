@@ -26,6 +26,7 @@ const sections = {
     quarantine: async () => (await import('./quarantine.ts')).quarantineCommand,
     suppressions: async () => (await import('./suppressions.ts')).suppressionsCommand,
     webhook: async () => (await import('./webhook.ts')).webhookCommand,
+    senders: async () => (await import('./senders.ts')).sendersCommand,
     messages: async () => (await import('./messages.ts')).messagesCommand,
   },
   Data: {

@@ -22,6 +22,7 @@ import * as people from './migrations/0019-people.ts'
 import * as instance from './migrations/0020-instance.ts'
 import * as events from './migrations/0021-events.ts'
 import * as webhooks from './migrations/0022-webhooks.ts'
+import * as spam from './migrations/0023-spam.ts'
 import * as submission from './migrations/0024-submission.ts'
 import { requireNoUnfinishedRestore } from './restores-table.ts'
 import { appliedMigrations, newerMigrations } from './schema-version.ts'
@@ -54,6 +55,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0020-instance': instance,
   '0021-events': events,
   '0022-webhooks': webhooks,
+  '0023-spam': spam,
   '0024-submission': submission,
 }
 

@@ -556,6 +556,10 @@ export interface DatabaseSchema {
     rescan_at: Instant | null
     /** The folder that it is moved to once it is found clean. */
     release_folder: Folder | null
+    /** Why it goes to that folder; null: it goes to none, or it came before this was recorded. */
+    release_reason: Generated<string | null>
+    /** What the spam filter found; null: it was not asked, or did not answer. */
+    spam: Generated<Json<unknown> | null>
     /** Since when it is in its folder, for the folders with a retention time: spam, trash and quarantine. */
     folder_since: Generated<Instant | null>
     /** When its bytes were removed; `blob_id` is empty since. */
@@ -566,6 +570,24 @@ export interface DatabaseSchema {
     indexed: Generated<Flag>
     /** Whether it may be a reply to an email, not written by a program; null: received before this was recorded. */
     is_reply: Generated<Flag | null>
+  }
+  /** What moves to and from spam are to teach the spam filter, a row for each message. */
+  spam_lessons: {
+    message_id: Id<'msg'>
+    organization_id: Id<'org'>
+    lesson: 'spam' | 'ham'
+    /** When it is taught; while a process teaches it, the end of that process's lease. */
+    due_at: Instant
+    attempts: number
+    created_at: Instant
+  }
+  /** Senders whose mail an organization allows or blocks. */
+  sender_listings: {
+    organization_id: Id<'org'>
+    /** An address in lower case, or a domain. */
+    entry: string
+    listing: 'allow' | 'block'
+    created_at: Instant
   }
   attachments: {
     id: Id<'att'>
