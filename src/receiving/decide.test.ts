@@ -29,6 +29,8 @@ interface TestCase {
   readonly report?: Report['kind']
   readonly hops?: number
   readonly isResolverUnavailable?: boolean
+  readonly isSpam?: boolean
+  readonly listing?: DecisionInput['listing']
 }
 
 function evidence(input: TestCase): DecisionInput {
@@ -50,6 +52,8 @@ function evidence(input: TestCase): DecisionInput {
       hops: input.hops ?? 3,
       report: input.report ? reportOf(input.report) : null,
     },
+    spam: input.isSpam === undefined ? null : { isSpam: input.isSpam },
+    listing: input.listing ?? null,
   }
 }
 
@@ -77,6 +81,54 @@ const table: readonly (readonly [what: string, input: TestCase, policy: InboundP
   ['DMARC fails with p=reject, rejecting', { dmarc: ['fail', 'reject'] }, rejecting, 'refuse dmarc_reject'],
   ['DMARC has a DNS error', { spf: fail, dmarc: ['temperror', null] }, rejecting, 'inbox accepted'],
   ['DMARC has a DNS error under p=reject', { dmarc: ['temperror', 'reject'] }, rejecting, 'inbox accepted'],
+  ['the spam filter asks for spam', { isSpam: true }, lenient, 'spam spam_filter'],
+  ['the spam filter finds no spam', { isSpam: false }, lenient, 'inbox accepted'],
+  ['DMARC fails and so says the spam filter', { dmarc: ['fail', 'reject'], isSpam: true }, lenient, 'spam dmarc_fail'],
+  ['SPF fails and the spam filter finds nothing', { spf: fail, isSpam: false }, lenient, 'spam spf_fail'],
+  ['the sender is blocked', { listing: 'block' }, lenient, 'spam sender_blocked'],
+  [
+    'the sender is blocked and passes DMARC',
+    { listing: 'block', dmarc: ['pass', 'reject'] },
+    lenient,
+    'spam sender_blocked',
+  ],
+  [
+    'the sender is blocked and is rejected',
+    { listing: 'block', dmarc: ['fail', 'reject'] },
+    rejecting,
+    'refuse dmarc_reject',
+  ],
+  ['the sender is blocked and infected', { listing: 'block', scan: infected }, lenient, 'quarantine infected'],
+  ['an allowed sender, against the spam filter', { listing: 'allow', isSpam: true }, lenient, 'inbox accepted'],
+  [
+    'an allowed sender who passes DMARC',
+    { listing: 'allow', isSpam: true, dmarc: ['pass', 'reject'] },
+    lenient,
+    'inbox accepted',
+  ],
+  ['an allowed sender, against DMARC', { listing: 'allow', dmarc: ['fail', 'reject'] }, lenient, 'spam dmarc_fail'],
+  [
+    'an allowed sender, rejected by DMARC',
+    { listing: 'allow', dmarc: ['fail', 'reject'] },
+    rejecting,
+    'refuse dmarc_reject',
+  ],
+  [
+    'an allowed sender, p=none fails',
+    { listing: 'allow', isSpam: true, dmarc: ['fail', 'none'] },
+    lenient,
+    'spam spam_filter',
+  ],
+  [
+    'an allowed sender, DMARC unknown',
+    { listing: 'allow', isSpam: true, dmarc: ['temperror', null] },
+    lenient,
+    'spam spam_filter',
+  ],
+  ['an allowed sender, against SPF', { listing: 'allow', spf: fail }, lenient, 'spam spf_fail'],
+  ['an allowed sender who is infected', { listing: 'allow', scan: infected }, lenient, 'quarantine infected'],
+  ['an allowed sender, deferred unscanned', { listing: 'allow', scan: unscanned }, deferring, 'refuse scanner_away'],
+
   ['the DMARC record is broken', { dmarc: ['permerror', null] }, rejecting, 'inbox accepted'],
 
   ['SPF fails and there is nothing else', { spf: fail }, lenient, 'spam spf_fail'],
@@ -98,6 +150,18 @@ const table: readonly (readonly [what: string, input: TestCase, policy: InboundP
   ['it cannot be scanned', { scan: unscanned }, lenient, 'quarantine unscanned then inbox'],
   ['it can never be scanned', { scan: { ...unscanned, isPermanent: true } }, lenient, 'quarantine unscanned'],
   ['it cannot be scanned and fails SPF', { scan: unscanned, spf: fail }, lenient, 'quarantine unscanned then spam'],
+  [
+    'it cannot be scanned, and the filter asks for spam',
+    { scan: unscanned, isSpam: true },
+    lenient,
+    'quarantine unscanned then spam',
+  ],
+  [
+    'it cannot be scanned, and the sender is blocked',
+    { scan: unscanned, listing: 'block' },
+    lenient,
+    'quarantine unscanned then spam',
+  ],
   ['it cannot be scanned, deferring', { scan: unscanned }, deferring, 'refuse scanner_away'],
 
   ['our resolver is unavailable', { isResolverUnavailable: true }, lenient, 'refuse resolver_away'],

@@ -14,6 +14,8 @@ export interface InboundRecipient {
   readonly mailboxId: Id<'mbx'> | null
   /** The email and recipient that reports to this bounce address are about; absent: it is none. */
   readonly bounceOf?: ReturnPathTarget
+  /** Does its organization allow or block any sender? Absent: it does not. */
+  readonly hasListings?: boolean
 }
 
 /** A mail transaction (RFC 5321 §3.3) whose DATA is complete. */

@@ -6,6 +6,7 @@ import type { Address } from '../mail/address.ts'
 import { truncate } from '../mail/text.ts'
 import type { Verdicts } from '../ports/authenticator/port.ts'
 import type { ScanResult } from '../ports/scanner/port.ts'
+import type { SpamFindings } from '../ports/spam-filter/port.ts'
 import type { JoinedThread } from '../sending/threads/threads.ts'
 import { type FolderDecision, type FolderReason, isReport } from './decide.ts'
 import type { InboundRecipient, IncomingMessage } from './incoming-message.ts'
@@ -20,7 +21,10 @@ export interface FileableMessage {
   readonly verdicts: Verdicts
   readonly scan: ScanOutcome
   readonly summary: FilingSummary
-  readonly decision: FolderDecision
+  /** null: no spam filter checked it. */
+  readonly spam: SpamFindings | null
+  /** For each organization that has a recipient. */
+  readonly decisions: ReadonlyMap<Id<'org'>, FolderDecision>
   readonly bytes: MessageBytes
 }
 
@@ -51,7 +55,8 @@ export function messageRow(
   { item, recipient, id }: MailboxDelivery,
   stored: JoinedThread & { readonly blobId: Id<'blb'> },
 ): NewMessage & EventMessageRow {
-  const { mail, verdicts, scan, summary, decision } = item
+  const { mail, verdicts, scan, summary, spam } = item
+  const decision = decisionFor(item, recipient)
   const [from] = summary.from
   return {
     id,
@@ -60,7 +65,7 @@ export function messageRow(
     mailbox_id: recipient.mailboxId,
     folder: decision.folder,
     folder_since: expiringFolders.has(decision.folder) ? mail.receivedAt : null,
-    folder_reason: folderReason(item),
+    folder_reason: folderReason(decision, summary),
     starred: 0,
     is_read: 0,
     received_at: mail.receivedAt,
@@ -91,11 +96,20 @@ export function messageRow(
     ...scanColumns(scan),
     rescan_at: decision.releaseFolder ? firstRescan(mail.receivedAt) : null,
     release_folder: decision.releaseFolder,
+    release_reason: decision.releaseReason,
+    spam: spam && toJson({ score: spam.score, required: spam.required, symbols: spam.symbols }),
   }
 }
 
+/** What the organization of a recipient decides about a message. */
+export function decisionFor({ decisions }: FileableMessage, { organizationId }: InboundRecipient): FolderDecision {
+  const decision = decisions.get(organizationId)
+  if (!decision) throw new Error(`nothing was decided for ${organizationId}`)
+  return decision
+}
+
 /** Why it is in its folder; for an accepted message, whether a program sent it. */
-function folderReason({ decision, summary }: FilingItem): FolderReason {
+function folderReason(decision: FolderDecision, summary: FilingSummary): FolderReason {
   return decision.reason === 'accepted' ? acceptedReason(summary) : decision.reason
 }
 

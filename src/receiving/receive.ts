@@ -2,9 +2,12 @@ import type { Log } from '../base/observability/log.ts'
 import { counter, timed } from '../base/observability/metrics.ts'
 import { traced } from '../base/observability/tracing.ts'
 import type { BlobStore } from '../ports/blobs/port.ts'
-import { decide, type InboundPolicy } from './decide.ts'
+import { decideForEach, type InboundPolicy } from './decide.ts'
 import type { MessageFiler } from './file.ts'
+import { type FilterDeps, filterSpam } from './filter-spam.ts'
 import type { IncomingMessage } from './incoming-message.ts'
+import { findListings } from './listings.ts'
+import { decisionFor } from './message-row.ts'
 import type { UnparsedMessage } from './parse.ts'
 import { type ParsePool, parse } from './parse-pool/parse-pool.ts'
 import { type ReportDeps, recordReport } from './reports/record-report.ts'
@@ -13,7 +16,7 @@ import { refuseMail, toSmtpRefusal } from './smtp-refusal.ts'
 import { store } from './store.ts'
 import { type VerifyDeps, verify } from './verify.ts'
 
-export interface ReceiveDeps extends ReportDeps, ScanDeps, VerifyDeps {
+export interface ReceiveDeps extends ReportDeps, ScanDeps, FilterDeps, VerifyDeps {
   /** Is there enough free disk space for new mail? */
   readonly hasDiskSpace: () => boolean
   /** For large messages; absent: all are parsed on this thread. */
@@ -32,23 +35,26 @@ export async function receive(mail: IncomingMessage, deps: ReceiveDeps): Promise
   if (!deps.hasDiskSpace()) throw refuseMail('disk_full')
   return await withOutcome(mail, deps.log, async () => {
     const recipients = mail.recipients.filter(recipient => !recipient.bounceOf)
-    if (recipients.length === 0) return await receiveReport(mail, deps)
+    const [first] = recipients
+    if (!first) return await receiveReport(mail, deps)
     const message = { ...mail, recipients }
-    const [{ verdicts, isResolverUnavailable }, { summary, scan }] = await Promise.all([
+    const [{ verdicts, isResolverUnavailable }, { summary, scan, listings }, spam] = await Promise.all([
       timed('in', 'verify', () => verify(message, deps)),
       parseAndScan(message, deps),
+      filterSpam(message, deps),
     ])
-    const decision = decide({ mailFrom: mail.mailFrom, verdicts, isResolverUnavailable, scan, summary }, deps.policy)
-    if (decision.kind === 'refuse') throw refuseMail(decision.code)
+    const facts = { mailFrom: mail.mailFrom, verdicts, isResolverUnavailable, scan, summary, spam }
+    const decided = decideForEach(facts, listings, deps.policy)
+    if (decided.kind === 'refuse') throw refuseMail(decided.code)
     const bytes = await timed('in', 'store', () => store(message, deps.blobs))
-    const { id } = await timed('in', 'file', () =>
-      deps.filer.file({ mail: message, verdicts, scan, summary, decision, bytes }),
-    )
+    const filing = { mail: message, verdicts, scan, summary, spam, decisions: decided.byOrganization, bytes }
+    const { id } = await timed('in', 'file', () => deps.filer.file(filing))
     // A report in a mailbox counts only if its sender is not in doubt.
+    const { folder } = decisionFor(filing, first)
     const isForBounceAddress = recipients.length < mail.recipients.length
-    if (isForBounceAddress || (decision.folder === 'inbox' && summary.report))
+    if (isForBounceAddress || (folder === 'inbox' && summary.report))
       await timed('in', 'report', () => recordReport(mail, summary, deps))
-    return { id, outcome: decision.folder }
+    return { id, outcome: folder }
   })
 }
 
@@ -60,14 +66,15 @@ async function receiveReport(mail: IncomingMessage, deps: ReceiveDeps) {
   return { id: mail.id, outcome: 'report' }
 }
 
-/** Parses first: it finds at once the messages that the scanner would give up on after seconds. */
+/** Parses first: it finds at once the messages that the scanner would give up on after seconds, and who is in From. */
 async function parseAndScan(mail: IncomingMessage, deps: ReceiveDeps) {
   const { content, signal } = mail
   const summary = await timed('in', 'parse', () => parse(toUnparsed(mail), deps.parsePool))
-  const scan = summary.isBeyondScanning
-    ? beyondScanning
-    : await timed('in', 'scan', () => scanMessage(content, summary, signal, deps))
-  return { summary, scan }
+  const [scan, listings] = await Promise.all([
+    summary.isBeyondScanning ? beyondScanning : timed('in', 'scan', () => scanMessage(content, summary, signal, deps)),
+    findListings(deps.db, mail, summary),
+  ])
+  return { summary, scan, listings }
 }
 
 function toUnparsed({ content, mailFrom }: IncomingMessage): UnparsedMessage {

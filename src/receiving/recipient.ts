@@ -79,6 +79,7 @@ async function findAddress(
     brandId: mailbox.brand_id,
     domainId: claim.domain_id,
     mailboxId: mailbox.mailbox_id,
+    ...(claim.has_listings === 1 && { hasListings: true }),
   }
 }
 

@@ -20,6 +20,8 @@ export interface RecipientClaimRow {
   readonly mailbox_id: Id<'mbx'> | null
   readonly brand_id: Id<'brd'> | null
   readonly local_part: string | null
+  /** Does the organization allow or block any sender? */
+  readonly has_listings: Flag
 }
 
 /** The claims on these domains: a row for each mailbox with one of these local parts, or one row without a mailbox. */
@@ -31,7 +33,8 @@ export async function selectClaims(
   const [parts, names] = [padToPowerOfTwo(localParts), padToPowerOfTwo(domains)]
   return await selectRows(
     db,
-    `SELECT c.domain, c.organization_id, c.domain_id, c.identity_verified, m.id AS mailbox_id, m.brand_id, m.local_part
+    `SELECT c.domain, c.organization_id, c.domain_id, c.identity_verified, m.id AS mailbox_id, m.brand_id, m.local_part,
+       EXISTS (SELECT 1 FROM sender_listings l WHERE l.organization_id = c.organization_id) AS has_listings
      FROM receiving_claims c
      LEFT JOIN mailboxes m ON m.domain_id = c.domain_id AND m.local_part IN (${placeholders(parts)})
      WHERE c.domain IN (${placeholders(names)})`,
@@ -160,9 +163,10 @@ export async function updateReleased(db: Db, row: UnscannedRow, accepted: Folder
     UPDATE messages
     SET folder_since = CASE WHEN folder = 'quarantine' THEN UTC_TIMESTAMP(6) ELSE folder_since END,
         folder = CASE WHEN folder = 'quarantine' THEN COALESCE(release_folder, folder) ELSE folder END,
-        folder_reason = CASE WHEN release_folder = 'inbox' THEN ${accepted} WHEN dmarc = 'fail' THEN 'dmarc_fail'
+        folder_reason = CASE WHEN release_folder = 'inbox' THEN ${accepted}
+                             WHEN release_reason IS NOT NULL THEN release_reason WHEN dmarc = 'fail' THEN 'dmarc_fail'
                              WHEN spf = 'fail' THEN 'spf_fail' ELSE 'from_unchecked' END,
-        scan = 'clean', scan_signature = NULL, rescan_at = NULL, release_folder = NULL
+        scan = 'clean', scan_signature = NULL, rescan_at = NULL, release_folder = NULL, release_reason = NULL
     WHERE id = ${row.id} AND organization_id = ${row.organization_id} AND rescan_at = ${row.rescan_at}`.execute(db)
   return numAffectedRows > 0n
 }
@@ -180,6 +184,7 @@ export async function updateInfected(db: Db, row: UnscannedRow, signature: strin
       scan_signature: signature,
       rescan_at: null,
       release_folder: null,
+      release_reason: null,
     })
     .where('id', '=', row.id)
     .where('organization_id', '=', row.organization_id)

@@ -7,6 +7,7 @@ import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { TextWorker } from '../text-worker/text-worker.ts'
 import { requireMessage, verdictsOf } from './messages.ts'
 import { type inboundMessageSchema, toJsonMessageFields } from './schema.ts'
+import { describeReason, readSpam } from './spam.ts'
 import { readStoredSummary } from './stored-message.ts'
 import { selectAttachments, updateMessage } from './table.ts'
 
@@ -40,6 +41,7 @@ export async function readMessage(
   const mayWrite = caller.scopes.has('inbox:write')
   if (mayWrite && row.is_read === 0) await updateMessage(deps.db, caller.organizationId, row.id, { is_read: 1 })
   const { spf, dkim, dmarc } = verdictsOf(row)
+  const spam = readSpam(row)
   return {
     ...toJsonMessageFields(row),
     read: mayWrite || row.is_read === 1,
@@ -62,7 +64,8 @@ export async function readMessage(
       tls: row.tls,
     },
     auth: { spf: toJsonCheck(spf), dkim: toJsonCheck(dkim), dmarc: toJsonCheck(dmarc) },
-    folder_reason: row.folder_reason,
+    folder_reason: describeReason(row.folder_reason, spam),
+    spam,
     purged_at: row.raw_purged_at && toIso(row.raw_purged_at),
     attachments_purged_at: row.attachments_purged_at && toIso(row.attachments_purged_at),
     attachments: attachments.map(({ position: _, sha256, size, ...rest }) => ({

@@ -74,6 +74,17 @@ const checkSchema = t.Object(
   { title: 'AuthenticationCheck' },
 )
 
+const spamSchema = t.Object(
+  {
+    score: t.Number(),
+    required: t.Number({ description: 'The score from which the spam filter asks to file a message as spam.' }),
+    symbols: t.Array(t.Object({ name: t.String(), score: t.Number() }), {
+      description: 'What the filter found, those that weigh most first.',
+    }),
+  },
+  { title: 'SpamFindings', description: 'What the spam filter found; null: there is none, or it did not answer.' },
+)
+
 export const inboundMessageSchema = t.Object(
   {
     ...itemProperties,
@@ -101,7 +112,12 @@ export const inboundMessageSchema = t.Object(
       tls: nullable(t.String()),
     }),
     auth: t.Object({ spf: checkSchema, dkim: checkSchema, dmarc: checkSchema }),
-    folder_reason: t.String(),
+    folder_reason: t.String({
+      description:
+        'Why it was filed where it was. After `spam_filter` come its score, the score required for spam, and what weighed ' +
+        'most: `spam_filter 9.2 of 6 (BAYES_SPAM, R_SPF_FAIL)`.',
+    }),
+    spam: nullable(spamSchema),
     purged_at: nullable(
       t.String({
         format: 'date-time',

@@ -37,6 +37,7 @@ export const messageColumns = [
   'organization_id',
   'blob_id',
   'folder_reason',
+  'spam',
   'in_reply_to',
   'mail_from',
   'remote_ip',

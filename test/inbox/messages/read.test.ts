@@ -109,6 +109,7 @@ test('shows a whole message', async () => {
       dmarc: { ...check, domain: 'sender.example', detail: null },
     },
     folder_reason: 'accepted',
+    spam: null,
     attachments: [
       {
         id: expect.stringMatching(/^att_[0-9a-z]{26}$/),
