@@ -4,7 +4,6 @@ import { describeRoute } from '../api/describe.ts'
 import { describeFile, fileResponse } from '../api/file-response.ts'
 import { limitParamSchema, pageSize, readMessageCursor, toJsonMessageCursor } from '../api/page.ts'
 import { api } from '../api/route.ts'
-import type { Db } from '../base/database/database.ts'
 import type { BlobStore } from '../ports/blobs/port.ts'
 import { changeMessages } from './messages/change-messages.ts'
 import { downloadAttachment, downloadMessage, downloadRefusals } from './messages/download.ts'
@@ -37,10 +36,10 @@ import {
   toJsonInboxItem,
 } from './messages/schema.ts'
 import { searchMessages } from './search/search.ts'
+import type { MoveDeps } from './spam-lessons/lessons.ts'
 import type { TextWorker } from './text-worker/text-worker.ts'
 
-export interface InboxDeps {
-  readonly db: Db
+export interface InboxDeps extends MoveDeps {
   readonly blobs: BlobStore
   readonly texts: TextWorker
   /** Our name in the header fields that a raw message gets. */
@@ -121,7 +120,7 @@ export function inboxRoutes(deps: InboxDeps) {
     )
     .delete(
       '/v1/inbox/:id',
-      ({ caller, params, reservation }) => moveMessage(db, caller, params.id, 'trash', reservation),
+      ({ caller, params, reservation }) => moveMessage(deps, caller, params.id, 'trash', reservation),
       {
         detail: describeRoute('trashMessage', 'Move a message to the trash', messageRefusals),
         scope: 'inbox:write',
@@ -156,7 +155,7 @@ export function inboxRoutes(deps: InboxDeps) {
     )
     .post(
       '/v1/inbox/:id/folder',
-      ({ caller, params, body, reservation }) => moveMessage(db, caller, params.id, body.folder, reservation),
+      ({ caller, params, body, reservation }) => moveMessage(deps, caller, params.id, body.folder, reservation),
       {
         detail: describeRoute('moveMessage', 'Move a message to a folder', messageRefusals),
         scope: 'inbox:write',
@@ -167,7 +166,7 @@ export function inboxRoutes(deps: InboxDeps) {
     )
     .post(
       '/v1/inbox/:id/star',
-      ({ caller, params, body, reservation }) => starMessage(db, caller, params.id, body.starred, reservation),
+      ({ caller, params, body, reservation }) => starMessage(deps, caller, params.id, body.starred, reservation),
       {
         detail: describeRoute('starMessage', 'Star or unstar a message', messageRefusals),
         scope: 'inbox:write',
@@ -178,7 +177,7 @@ export function inboxRoutes(deps: InboxDeps) {
     )
     .post(
       '/v1/inbox/:id/read',
-      ({ caller, params, body, reservation }) => markMessage(db, caller, params.id, body.read, reservation),
+      ({ caller, params, body, reservation }) => markMessage(deps, caller, params.id, body.read, reservation),
       {
         detail: describeRoute('markMessage', 'Mark a message as read or unread', messageRefusals),
         scope: 'inbox:write',
@@ -187,7 +186,7 @@ export function inboxRoutes(deps: InboxDeps) {
         response: markedSchema,
       },
     )
-    .post('/v1/inbox/bulk', ({ caller, body, reservation }) => changeMessages(db, caller, body, reservation), {
+    .post('/v1/inbox/bulk', ({ caller, body, reservation }) => changeMessages(deps, caller, body, reservation), {
       detail: describeRoute('changeMessages', 'Move, star or mark many messages'),
       scope: 'inbox:write',
       body: bulkBodySchema,
@@ -195,7 +194,7 @@ export function inboxRoutes(deps: InboxDeps) {
     })
     .post(
       '/v1/inbox/:id/restore',
-      ({ caller, params, reservation }) => restoreMessage(db, caller, params.id, reservation),
+      ({ caller, params, reservation }) => restoreMessage(deps, caller, params.id, reservation),
       {
         detail: describeRoute('restoreMessage', 'Restore a message from the trash', restoreMessageRefusals),
         scope: 'inbox:write',

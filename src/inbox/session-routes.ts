@@ -22,7 +22,7 @@ import { readThread } from './threads/thread.ts'
 const refusals = [...sessionRefusals, ...memberScopeRefusals] as const
 
 /** What the screens of received mail need beyond the API: counts, changes of all that a filter matches, threads. */
-export function inboxSessionRoutes(deps: Pick<InboxDeps, 'db' | 'blobs' | 'texts'>) {
+export function inboxSessionRoutes(deps: Pick<InboxDeps, 'db' | 'blobs' | 'texts' | 'beforeMove'>) {
   const { db } = deps
   return sessionApi('mail-screens')
     .get(
@@ -56,7 +56,7 @@ export function inboxSessionRoutes(deps: Pick<InboxDeps, 'db' | 'blobs' | 'texts
       '/app/api/mail/matching',
       async ({ member, body }) => {
         requireMemberScope(member, 'inbox:write')
-        const { updated, has_more } = await changeMatching(db, member, matchingOf(body), body.change)
+        const { updated, has_more } = await changeMatching(deps, member, matchingOf(body), body.change)
         return { updated: [...updated], has_more }
       },
       {

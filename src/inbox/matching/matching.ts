@@ -5,6 +5,7 @@ import { type Flag, type Folder, folders } from '../../base/database/schema.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { type MessageChange, updateMessages } from '../messages/table.ts'
+import type { MoveDeps } from '../spam-lessons/lessons.ts'
 import { countMatchingMessages, type MessageFilter, selectMatchingIds, selectUnreadByFolder } from './table.ts'
 
 /** Counts go so far; what is more is shown as "10,000+". */
@@ -59,7 +60,7 @@ const batchSize = 1000
  * @throws Refusal `invalid_request` unless exactly one thing is to be changed, and another than it is
  */
 export async function changeMatching(
-  db: Db,
+  { db, beforeMove }: MoveDeps,
   tenant: Tenant,
   matching: Matching,
   fields: { readonly folder?: Folder; readonly read?: boolean },
@@ -71,7 +72,9 @@ export async function changeMatching(
   return inTransaction(db, async tx => {
     const found = await selectMatchingIds(tx, tenant, filter, batchSize + 1)
     const updated = found.slice(0, batchSize)
-    await updateMessages(tx, tenant.organizationId, updated, change)
+    const { organizationId } = tenant
+    if (change.folder !== undefined) await beforeMove?.(tx, { organizationId, ids: updated, folder: change.folder })
+    await updateMessages(tx, organizationId, updated, change)
     return { updated, has_more: found.length > batchSize }
   })
 }

@@ -1,9 +1,10 @@
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { type Db, inTransaction } from '../../base/database/database.ts'
+import { inTransaction } from '../../base/database/database.ts'
 import { type Id, isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
+import type { MoveDeps } from '../spam-lessons/lessons.ts'
 import type { bulkBodySchema, bulkResultSchema } from './schema.ts'
 import { type MessageChange, selectVisibleIds, updateMessages } from './table.ts'
 
@@ -13,7 +14,7 @@ import { type MessageChange, selectVisibleIds, updateMessages } from './table.ts
  * @throws Refusal invalid_request unless exactly one thing is to be changed
  */
 export async function changeMessages(
-  db: Db,
+  { db, beforeMove }: MoveDeps,
   caller: Caller,
   body: typeof bulkBodySchema.static,
   reservation?: Reservation,
@@ -22,7 +23,9 @@ export async function changeMessages(
   const ids = [...new Set(body.ids)]
   return inTransaction(db, async tx => {
     const visibleIds = await selectVisibleIds(tx, caller, ids.filter(isMessageId))
-    await updateMessages(tx, caller.organizationId, visibleIds, change)
+    const { organizationId } = caller
+    if (change.folder !== undefined) await beforeMove?.(tx, { organizationId, ids: visibleIds, folder: change.folder })
+    await updateMessages(tx, organizationId, visibleIds, change)
     const visible = new Set<string>(visibleIds)
     const response = { updated: ids.filter(id => visible.has(id)), not_found: ids.filter(id => !visible.has(id)) }
     await storeResponse(tx, reservation, { status: 200, body: response })

@@ -8,6 +8,7 @@ import { type Folder, fromJson } from '../../base/database/schema.ts'
 import { isId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import type { Verdicts } from '../../ports/authenticator/port.ts'
+import type { MoveDeps } from '../spam-lessons/lessons.ts'
 import {
   type MessageChange,
   type MessageDetailRow,
@@ -59,25 +60,31 @@ export async function requireMessage(db: Db, caller: Caller, id: string): Promis
 }
 
 /** Moves a message to a folder. Deleting a message moves it to `trash`. */
-export function moveMessage(db: Db, caller: Caller, id: string, folder: Folder, reservation?: Reservation) {
-  return changeMessage(db, caller, id, { change: { folder }, response: { id, folder } }, reservation)
+export function moveMessage(deps: MoveDeps, caller: Caller, id: string, folder: Folder, reservation?: Reservation) {
+  return changeMessage(deps, caller, id, { change: { folder }, response: { id, folder } }, reservation)
 }
 
 /** What {@link restoreMessage} refuses with. */
 export const restoreMessageRefusals = [...messageRefusals, 'not_in_trash'] as const
 
 /** Moves a message from the trash to the inbox. @throws Refusal not_in_trash */
-export function restoreMessage(db: Db, caller: Caller, id: string, reservation?: Reservation) {
+export function restoreMessage(deps: MoveDeps, caller: Caller, id: string, reservation?: Reservation) {
   const folder = 'inbox' as const
-  return changeMessage(db, caller, id, { change: { folder }, from: 'trash', response: { id, folder } }, reservation)
+  return changeMessage(deps, caller, id, { change: { folder }, from: 'trash', response: { id, folder } }, reservation)
 }
 
-export function starMessage(db: Db, caller: Caller, id: string, starred: boolean, reservation?: Reservation) {
-  return changeMessage(db, caller, id, { change: { starred: starred ? 1 : 0 }, response: { id, starred } }, reservation)
+export function starMessage(deps: MoveDeps, caller: Caller, id: string, starred: boolean, reservation?: Reservation) {
+  return changeMessage(
+    deps,
+    caller,
+    id,
+    { change: { starred: starred ? 1 : 0 }, response: { id, starred } },
+    reservation,
+  )
 }
 
-export function markMessage(db: Db, caller: Caller, id: string, read: boolean, reservation?: Reservation) {
-  return changeMessage(db, caller, id, { change: { is_read: read ? 1 : 0 }, response: { id, read } }, reservation)
+export function markMessage(deps: MoveDeps, caller: Caller, id: string, read: boolean, reservation?: Reservation) {
+  return changeMessage(deps, caller, id, { change: { is_read: read ? 1 : 0 }, response: { id, read } }, reservation)
 }
 
 interface MessageChangeRequest<Body> {
@@ -88,7 +95,7 @@ interface MessageChangeRequest<Body> {
 }
 
 function changeMessage<Body extends object>(
-  db: Db,
+  { db, beforeMove }: MoveDeps,
   caller: Caller,
   id: string,
   { change, from, response }: MessageChangeRequest<Body>,
@@ -97,7 +104,10 @@ function changeMessage<Body extends object>(
   return inTransaction(db, async tx => {
     const message = await requireMessage(tx, caller, id)
     const where = from === undefined ? {} : { folder: from }
-    const changed = await updateMessage(tx, caller.organizationId, message.id, change, where)
+    const { organizationId } = caller
+    if (change.folder !== undefined)
+      await beforeMove?.(tx, { organizationId, ids: [message.id], folder: change.folder })
+    const changed = await updateMessage(tx, organizationId, message.id, change, where)
     if (!changed && from !== undefined)
       throw refuse('not_in_trash', { message: `The message ${id} is in ${message.folder}, not in trash.` })
     await storeResponse(tx, reservation, { status: 200, body: response })
