@@ -25,12 +25,16 @@ import { systemServers } from '../ports/resolver/network/system-servers.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
 import { clamdScanner } from '../ports/scanner/clamd.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
+import type { SpamFilter } from '../ports/spam-filter/port.ts'
+import { rspamdFilter } from '../ports/spam-filter/rspamd/rspamd.ts'
 
 /** The adapters of the ports that all roles use. Tests start the app with others. */
 export interface Adapters {
   readonly clock: Clock
   readonly resolver: (deps: { readonly database: Database }) => Resolver
   readonly scanner: Scanner
+  /** null: received mail is checked by none. */
+  readonly spamFilter: SpamFilter | null
   readonly provider: Provider
 }
 
@@ -50,8 +54,22 @@ export function createAdapters(config: Config): Adapters {
       timeoutMs: config.scanTimeoutSeconds * 1000,
       maxConcurrentScans: config.scansAtOnce,
     }),
+    spamFilter: createSpamFilter(config),
     provider: createProvider(config),
   }
+}
+
+function createSpamFilter(config: Config): SpamFilter | null {
+  const { rspamd: url, rspamdController: controller, rspamdPassword: password = null } = config
+  if (url === undefined) return null
+  return rspamdFilter({
+    url,
+    controller: controller === undefined ? null : { url: controller, password },
+    timeoutMs: config.rspamdTimeoutSeconds * 1000,
+    maxConcurrentChecks: config.rspamdChecksAtOnce,
+    maxBytes: config.rspamdMaxBytes,
+    hostname: config.hostname,
+  })
 }
 
 function createProvider(config: Config): Provider {

@@ -11,6 +11,7 @@ import type { Provider } from '../ports/provider/port.ts'
 import type { Canary } from '../ports/resolver/canary.ts'
 import type { Resolver } from '../ports/resolver/port.ts'
 import type { Scanner } from '../ports/scanner/port.ts'
+import type { SpamFilter } from '../ports/spam-filter/port.ts'
 import type { BounceAddresses } from '../receiving/reports/bounce-address.ts'
 import type { ClientLimits } from '../servers/limits/client-limits.ts'
 
@@ -28,6 +29,8 @@ export interface AppContext {
   readonly resolver: Resolver
   readonly canary: Canary
   readonly scanner: Scanner
+  /** null: none is configured. */
+  readonly spamFilter: SpamFilter | null
   /** The provider that the configuration names. */
   readonly configuredProvider: Provider
   /** The same, with the simulator in front of it: emails to simulated recipients never reach the provider. */

@@ -95,7 +95,7 @@ interface ContextDeps extends Pick<AppContext, 'config' | 'log' | 'secrets' | 'o
 }
 
 function createContext({ config, log, adapters, secrets, pools, onDrain, onStop }: ContextDeps): AppContext {
-  const { clock, scanner, provider: configuredProvider } = adapters
+  const { clock, scanner, spamFilter, provider: configuredProvider } = adapters
   const database = pools.open('beside', 'background')
   const { db } = database
   const resolver = adapters.resolver({ database })
@@ -113,6 +113,7 @@ function createContext({ config, log, adapters, secrets, pools, onDrain, onStop 
     resolver,
     canary: createCanary(resolver, config.dnsCanary ?? config.hostname),
     scanner,
+    spamFilter,
     configuredProvider,
     provider,
     bounces: {

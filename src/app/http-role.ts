@@ -7,6 +7,7 @@ import type { DomainDeps } from '../domains/deps.ts'
 import { selectMailboxBrands } from '../domains/mailboxes/table.ts'
 import { openEventFeed } from '../events/feed.ts'
 import { createReadiness } from '../health/readiness/checks.ts'
+import { queueLessons } from '../inbox/spam-lessons/lessons.ts'
 import { openTextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
@@ -84,7 +85,10 @@ export function startHttpRole(context: AppContext, wakeRelay: () => void, certif
     const deps: HttpFeatureDeps = {
       domains,
       sending,
-      inbox: { db, blobs, texts, hostname: config.hostname },
+      inbox: {
+        ...{ db, blobs, texts, hostname: config.hostname },
+        ...(context.spamFilter?.learn && { beforeMove: queueLessons(clock) }),
+      },
       requestLog,
       eventFeed,
       webhooks: providerWebhooks(config),

@@ -4,6 +4,7 @@ import { deleteExpiredResponses } from '../api/idempotency/store.ts'
 import { type Clock, hourMs, minuteMs } from '../base/clock.ts'
 import { type JobRound, startJob } from '../base/concurrency/background-job.ts'
 import type { Db } from '../base/database/database.ts'
+import { failureLog } from '../base/observability/failure-log.ts'
 import type { DomainDeps } from '../domains/deps.ts'
 import { recheckRound } from '../domains/recheck/recheck.ts'
 import { watchPollMs } from '../events/sequence-watch.ts'
@@ -14,6 +15,7 @@ import { heartbeatIntervalMs, openHeartbeat } from '../health/processes/processe
 import { updateReadinessMetrics } from '../health/readiness/metrics.ts'
 import type { Readiness } from '../health/readiness/readiness.ts'
 import { indexRound } from '../inbox/search/indexer.ts'
+import { teachRound } from '../inbox/spam-lessons/teach.ts'
 import type { TextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import { acmeIntervalMs } from '../ports/certificates/acme/acme.ts'
@@ -136,6 +138,12 @@ const http: readonly Job<HttpJobDeps>[] = [
     intervalMs: secondMs / 2,
     does: 'indexes new messages for search, and again those that an earlier version indexed wrongly',
     open: openIndexing,
+  },
+  {
+    name: 'spam-lessons',
+    intervalMs: 2 * secondMs,
+    does: 'teaches the spam filter what messages moved to and from spam say, where it is set up to learn',
+    open: openSpamLessons,
   },
   {
     name: 'domain-recheck',
@@ -301,6 +309,17 @@ function openRescan({ db, clock, log, scanner, resolver, bounces }: AppContext):
 function openIndexing({ db, clock, log, texts }: HttpJobDeps): JobRound {
   const deps = { db, blobs: mysqlBlobs(db, clock), texts, log }
   return () => indexRound(deps)
+}
+
+function openSpamLessons({ db, clock, log, spamFilter }: HttpJobDeps): JobRound | null {
+  const learn = spamFilter?.learn
+  if (!learn) return null
+  const failures = failureLog(
+    log,
+    {},
+    { failed: 'the spam filter does not learn; it will be tried again', recovered: 'the spam filter learns again' },
+  )
+  return signal => teachRound({ db, blobs: mysqlBlobs(db, clock), clock, learn, failures }, signal)
 }
 
 function openRecheck({ config, db, log, domains }: HttpJobDeps): JobRound {

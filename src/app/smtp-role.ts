@@ -22,9 +22,14 @@ const unscannedMessages: Readonly<Record<Config['unscanned'], string>> = {
   defer: 'messages cannot be scanned: they are deferred, and their senders try again later',
 }
 
+const spamFilterMessages = {
+  failed: 'the spam filter does not answer: messages are filed without its check',
+  recovered: 'the spam filter checks messages again',
+}
+
 /** Starts what receives mail by SMTP; gives the address on which it listens. */
 export async function startSmtpRole(context: AppContext, certificates: Certificates): Promise<string> {
-  const { config, log, clock, resolver, canary, scanner, bounces, diskSpace, onDrain, onStop } = context
+  const { config, log, clock, resolver, canary, scanner, spamFilter, bounces, diskSpace, onDrain, onStop } = context
   const db = context.openPool('smtp')
   const blobs = mysqlBlobs(db, clock)
   const hasDiskSpace = diskSpace.hasSpace
@@ -55,6 +60,7 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
       {},
       { failed: unscannedMessages[config.unscanned], recovered: 'messages are scanned again' },
     ),
+    ...(spamFilter && { spamFilter, spamFilterFailures: failureLog(log, {}, spamFilterMessages) }),
     policy: { dmarcReject: config.dmarcReject, unscanned: config.unscanned },
     filer: new MessageFiler({ db, blobs }),
   }

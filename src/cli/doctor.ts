@@ -10,6 +10,7 @@ import { sanitizeForTerminal } from './terminal-text.ts'
 const titles: Readonly<Record<(typeof checkAreas)[number], string>> = {
   database: 'Database',
   scanner: 'Scanner',
+  spam_filter: 'Spam filter',
   dns: 'DNS',
   smtp: 'Mail in',
   tls: 'Encryption',

@@ -72,6 +72,10 @@ function findConflict(config: Config): string | undefined {
     return 'MAILROOM_SES_CONFIGURATION_SET is absent; MAILROOM_SES_TOPIC_ARN and MAILROOM_SES_QUEUE_URL need it.'
   if (config.sesQueueUrl !== undefined && config.sesRegion === undefined)
     return 'MAILROOM_SES_REGION is absent; MAILROOM_SES_QUEUE_URL needs it.'
+  if (config.rspamd === undefined && (config.rspamdController ?? config.rspamdPassword) !== undefined)
+    return 'MAILROOM_RSPAMD is absent; MAILROOM_RSPAMD_CONTROLLER and MAILROOM_RSPAMD_PASSWORD need it.'
+  if (config.rspamdPassword !== undefined && config.rspamdController === undefined)
+    return 'MAILROOM_RSPAMD_CONTROLLER is absent; MAILROOM_RSPAMD_PASSWORD needs it.'
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     return 'MAILROOM_TLS_CERT and MAILROOM_TLS_KEY go together; one is absent.'
   if (config.acmeDirectory !== undefined && !config.acmeAcceptTerms)

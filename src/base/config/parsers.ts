@@ -38,6 +38,9 @@ export function optional<Value>(
 
 export const text: SettingParser<string> = { expected: 'some text', parse: value => value || undefined }
 
+/** Text that is never shown. */
+export const secretText: SettingParser<string> = { ...text, isSecret: true }
+
 export const matching = (pattern: RegExp, expected: string): SettingParser<string> => ({
   expected,
   parse: value => (pattern.test(value) ? value : undefined),

@@ -16,6 +16,7 @@ import {
   type Setting,
   seconds,
   secretKeys,
+  secretText,
   setting,
   severalOf,
   text,
@@ -41,7 +42,7 @@ export const settings = {
     'ROLES',
     severalOf('smtp', 'http', 'relay', 'submission', 'webhooks'),
     'smtp,http,relay,submission,webhooks',
-    'Roles of this process. `smtp` receives mail (background jobs: rescan). `submission` takes mail that programs send by SMTP, on the addresses of MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN. `http` serves the API, MCP and the dashboard (search-index, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, unconfirmed, queue-metrics, simulator-reports, ses-queue). `webhooks` delivers events to webhooks (webhooks, webhook-metrics). Every process also runs disk-space, doctor, heartbeat, backup-metrics, certificate-files, event-sequence, event-watch, and one with `smtp`, `http` or `submission` acme-load, acme-order.',
+    'Roles of this process. `smtp` receives mail (background jobs: rescan). `submission` takes mail that programs send by SMTP, on the addresses of MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN. `http` serves the API, MCP and the dashboard (search-index, spam-lessons, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, unconfirmed, queue-metrics, simulator-reports, ses-queue). `webhooks` delivers events to webhooks (webhooks, webhook-metrics). Every process also runs disk-space, doctor, heartbeat, backup-metrics, certificate-files, event-sequence, event-watch, and one with `smtp`, `http` or `submission` acme-load, acme-order.',
   ),
   hostname: setting(
     'HOSTNAME',
@@ -271,6 +272,35 @@ export const settings = {
     oneOf('quarantine', 'defer'),
     'quarantine',
     'What is done with mail that cannot be scanned: `quarantine` keeps it until a later scan releases it, `defer` replies 451.',
+  ),
+
+  rspamd: optional(
+    'RSPAMD',
+    url('http:'),
+    'The normal worker of rspamd, such as `http://127.0.0.1:11333`: received mail is filed as spam where it asks for `add header`, `rewrite subject` or `reject`. Without it, or while it does not answer, mail is filed by SPF, DKIM and DMARC alone. The connection is not encrypted.',
+  ),
+  rspamdController: optional(
+    'RSPAMD_CONTROLLER',
+    url('http:'),
+    'The controller of that rspamd, such as `http://127.0.0.1:11334`, which learns from messages that people move to and from spam. Without it they teach nothing.',
+  ),
+  rspamdPassword: optional(
+    'RSPAMD_PASSWORD',
+    secretText,
+    'The password (`password` or `enable_password`) of that controller, where it asks for one.',
+  ),
+  rspamdTimeoutSeconds: setting(
+    'RSPAMD_TIMEOUT_SECONDS',
+    seconds(60),
+    '10',
+    'Timeout of one check by rspamd, in seconds; longer than its own `task_timeout`. After a check without an answer no message waits for it until it answers again.',
+  ),
+  rspamdChecksAtOnce: setting('RSPAMD_CHECKS_AT_ONCE', integer(1, 256), '16', 'Concurrent checks by rspamd, at most.'),
+  rspamdMaxBytes: setting(
+    'RSPAMD_MAX_BYTES',
+    integer(64 * 1024, 512 * MiB),
+    String(20 * MiB),
+    'Largest message that rspamd checks or learns from, in bytes; below its own `max_message`. Larger ones are filed without it.',
   ),
 
   provider: setting(

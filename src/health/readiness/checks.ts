@@ -10,6 +10,7 @@ import type { DnsProvider } from '../../ports/dns-zone/port.ts'
 import type { Provider } from '../../ports/provider/port.ts'
 import type { Canary } from '../../ports/resolver/canary.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
+import type { SpamFilter } from '../../ports/spam-filter/port.ts'
 import { selectOldestDueAt } from '../../sending/relay/outbox.ts'
 import { selectPausedBrands } from '../../sending/reports/pause-table.ts'
 import { certificateReadiness } from './certificates.ts'
@@ -20,6 +21,8 @@ export interface ReadinessDeps {
   readonly db: Db
   readonly canary: Canary
   readonly scanner: Scanner
+  /** null: none is configured. */
+  readonly spamFilter: SpamFilter | null
   readonly provider: Provider
   /** The same that decides whether mail is accepted. */
   readonly diskSpace: Pick<DiskSpaceMonitor, 'findFullFolder'>
@@ -35,11 +38,15 @@ const maxQueueAgeMs = 15 * minuteMs
 
 /** Checks each part that the service needs, all at the same time, each for at most four seconds. */
 export function createReadiness(deps: ReadinessDeps): Readiness {
-  const { dnsProvider } = deps
+  const { dnsProvider, spamFilter } = deps
   return async () => {
-    const [database, scanner, resolver, relay, dns_provider, disk, queue_age, paused] = await Promise.all([
+    const [database, scanner, spam_filter, resolver, relay, dns_provider, disk, queue_age, paused] = await Promise.all([
       checkPart(async () => void (await sql`select 1`.execute(deps.db))),
       checkPart(async () => ((await deps.scanner.isReady()) ? undefined : 'clamd does not answer')),
+      spamFilter &&
+        checkPart(async () =>
+          (await spamFilter.isReady()) ? undefined : 'rspamd does not answer: mail is filed without it',
+        ),
       checkPart(async () => ((await deps.canary()) ? undefined : 'no DNS server answers')),
       checkPart(async () => (await deps.provider.checkHealth()) ?? undefined, describeRelay(deps.provider)),
       dnsProvider && checkPart(async () => (await dnsProvider.checkHealth()) ?? undefined),
@@ -50,6 +57,7 @@ export function createReadiness(deps: ReadinessDeps): Readiness {
     return {
       database,
       scanner,
+      ...(spam_filter && { spam_filter }),
       resolver,
       relay: withNote(relay, paused),
       ...(dns_provider && { dns_provider }),

@@ -28,6 +28,11 @@ const check = {
 const checks = {
   database: { ...check, description: 'The database responds.' },
   scanner: { ...check, description: 'The virus scanner responds.' },
+  spam_filter: {
+    ...check,
+    description:
+      'The spam filter, if one is configured, responds. Mail is filed without it meanwhile, so `status` does not depend on it.',
+  },
   resolver: { ...check, description: 'The DNS resolver responds.' },
   relay: { ...check, description: 'The email provider responds.' },
   dns_provider: { ...check, description: 'The DNS provider, if one is configured, accepts the credentials.' },
@@ -43,7 +48,7 @@ const readyOperation: OperationDescription = {
   summary: 'Check that everything the process depends on works',
   'x-refusals': [],
   responses: {
-    200: jsonResponse('Every check passes.', {
+    200: jsonResponse('Every check passes that the process depends on.', {
       status: { type: 'string', const: 'ready' },
       version: versionSchema,
       ...checks,

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { dayMs, millisecondsOf } from '../../base/clock.ts'
-import type { ClamdAddress } from '../../base/config/config.ts'
-import { formatBytes, pluralize } from '../../base/format.ts'
-import { sendClamdCommand } from '../../ports/scanner/clamd-commands.ts'
-import type { DoctorCheck } from './check.ts'
-import { error, note, ok, skipped, warning } from './finding.ts'
+import { dayMs, millisecondsOf } from '../../../base/clock.ts'
+import type { ClamdAddress } from '../../../base/config/config.ts'
+import { formatBytes, pluralize } from '../../../base/format.ts'
+import { sendClamdCommand } from '../../../ports/scanner/clamd-commands.ts'
+import type { DoctorCheck } from '../check.ts'
+import { error, note, ok, skipped, warning } from '../finding.ts'
 
 const timeoutMs = 2000
 const warningAgeDays = 3
