@@ -97,6 +97,34 @@ test(
 )
 
 test(
+  'a sender is blocked, allowed and forgotten; what is none is refused beside the field',
+  async () => {
+    const { page, open, complaints } = await dashboard.openAs({ name: 'Olivia Park' })
+    await open('/settings')
+    await page.getByText('No sender is allowed or blocked.').waitFor()
+    const add = async (sender: string, listing: 'allowed' | 'blocked') => {
+      await page.getByRole('button', { name: 'Add sender' }).click()
+      await page.getByRole('dialog').getByLabel('Address or domain').fill(sender)
+      await page.getByRole('radio', { name: listing }).check()
+      await page.getByRole('button', { name: 'Save' }).click()
+    }
+    await add('everyone', 'blocked')
+    await page.getByText('"everyone" is neither an address').waitFor()
+    await look(page, 'settings-sender')
+    await page.getByLabel('Address or domain').fill('Casino.example')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const row = page.getByRole('row', { name: /casino\.example/ })
+    await row.getByText('blocked').waitFor()
+    await add('casino.example', 'allowed')
+    await row.getByText('allowed').waitFor()
+    await page.getByRole('button', { name: 'Remove casino.example' }).click()
+    await page.getByText('No sender is allowed or blocked.').waitFor()
+    expect(complaints).toEqual([])
+  },
+  timeoutMs,
+)
+
+test(
   'a member sees the plan and their brand, and nothing to change',
   async () => {
     const brandIds = [dashboard.mailroom.demo.brand_id]
@@ -106,7 +134,7 @@ test(
     await page.getByRole('row', { name: /demo/ }).waitFor()
     const names = ['Rename', 'Create brand', 'Actions for Demo']
     for (const name of names) expect(await page.getByRole('button', { name }).count()).toBe(0)
-    expect(await page.getByRole('heading', { name: 'Retention' }).count()).toBe(0)
+    for (const name of ['Retention', 'Senders']) expect(await page.getByRole('heading', { name }).count()).toBe(0)
   },
   timeoutMs,
 )

@@ -652,6 +652,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/app/api/organization/senders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the senders that are allowed and blocked
+         * @description Needs no API key.
+         */
+        get: operations["listSenders"];
+        /**
+         * Allow or block a sender
+         * @description Needs no API key.
+         */
+        put: operations["setSender"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/api/organization/senders/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Neither allow nor block a sender any more
+         * @description Needs no API key.
+         */
+        post: operations["removeSender"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/app/api/keys": {
         parameters: {
             query?: never;
@@ -1767,6 +1811,17 @@ export interface components {
             /** Format: date-time */
             last_event_at: string;
         };
+        SenderPage: {
+            data: {
+                /** @description An address, or a domain, which stands for its subdomains too. */
+                sender: string;
+                /** @enum {string} */
+                listing: "allow" | "block";
+                /** Format: date-time */
+                created_at: string;
+            }[];
+            next_cursor: string | null;
+        };
         Key: {
             id: string;
             name: string;
@@ -2113,6 +2168,7 @@ export interface components {
             check: string;
             /** @enum {string} */
             area: "database" | "scanner" | "dns" | "smtp" | "tls" | "relay" | "webhooks" | "machine";
+            area: "database" | "scanner" | "spam_filter" | "dns" | "smtp" | "tls" | "relay" | "machine";
             /** @enum {string} */
             level: "error" | "warning" | "note" | "ok" | "skipped";
             seen: string;
@@ -3357,6 +3413,92 @@ export interface operations {
                             code: string;
                             message: string;
                         } | null;
+                    };
+                };
+            };
+        };
+    };
+    listSenders: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page, at most; above 200 counts as 200. */
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the senders that are allowed and blocked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SenderPage"];
+                };
+            };
+        };
+    };
+    setSender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sender: string;
+                    /** @enum {string} */
+                    listing: "allow" | "block";
+                };
+            };
+        };
+        responses: {
+            /** @description Allow or block a sender. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sender: string;
+                        /** @enum {string} */
+                        listing: "allow" | "block";
+                    };
+                };
+            };
+        };
+    };
+    removeSender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sender: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Neither allow nor block a sender any more. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sender: string;
+                        removed: boolean;
                     };
                 };
             };

@@ -9,6 +9,7 @@ import { Brands } from './brands/Brands.tsx'
 import { OrganizationSection } from './OrganizationSection.tsx'
 import { PlanSection } from './PlanSection.tsx'
 import { Retention } from './retention/Retention.tsx'
+import { Senders } from './senders/Senders.tsx'
 import { settingStrings as strings } from './strings.ts'
 
 /** `/app/<organization>/settings`. */
@@ -39,6 +40,7 @@ export function SettingsScreen() {
         </>
       )}
       {may('brands:read') && <Brands />}
+      {organization.role !== 'member' && <Senders />}
       {organization.role !== 'member' && <Retention />}
     </>
   )

@@ -5,7 +5,7 @@ const emails = (count: number) => `${number.format(count)} ${count === 1 ? 'emai
 /** What the screen of an organization's settings says. */
 export const settingStrings = {
   title: 'Settings',
-  hint: 'The organization, its plan and brands, and how long everything is kept.',
+  hint: 'The organization, its plan and brands, whom it allows and blocks, and how long everything is kept.',
   organization: 'Organization',
   name: 'Name',
   rename: 'Rename',

@@ -9,6 +9,8 @@ export const whyStrings = {
     spf_fail:
       'The server that sent it is not among those that the sender’s domain allows (SPF), no signature makes up for it, and the domain has no DMARC policy.',
     from_unchecked: 'Its From has no domain that could be checked, so nobody can tell who sent it.',
+    sender_blocked: 'Your organization blocks its sender.',
+    spam_filter: 'The spam filter takes it for spam. Move it to the inbox if it is none: the filter learns from that.',
     infected: 'The virus scanner found something in it. It cannot be downloaded; an operator can look at it.',
     unscanned:
       'It could not be scanned for viruses yet. It is scanned again, and moves by itself once nothing is found.',
@@ -45,9 +47,16 @@ export const whyStrings = {
     fail: (of: string) => `Neither SPF nor DKIM shows that it comes from ${of}.`,
     none: (of: string) => `${of} does not say what to do with mail that fails the checks.`,
   },
+  spam: {
+    name: 'Spam filter',
+    counted: (score: number, required: number, symbols: string) =>
+      `It gave ${score} points, of ${required} that make spam${symbols === '' ? '' : `: ${symbols}`}.`,
+  },
   scan: {
     name: 'Scan',
     clean: 'The virus scanner found nothing.',
+    sender_blocked: 'Your organization blocks its sender.',
+    spam_filter: 'The spam filter takes it for spam. Move it to the inbox if it is none: the filter learns from that.',
     infected: 'The virus scanner found something.',
     error: 'The virus scanner was not available, or could not read it.',
     skipped: 'This server has no virus scanner, or an operator released it.',

@@ -6,6 +6,7 @@ const filed = (changes: Partial<FiledMessage>): FiledMessage => ({
   folder: 'inbox',
   folder_reason: 'accepted',
   scan: 'clean',
+  spam: null,
   auth: { spf: none, dkim: none, dmarc: none },
   ...changes,
 })
@@ -18,6 +19,8 @@ const reasons = [
   ['spf_fail', 'spam'],
   ['dmarc_fail', 'spam'],
   ['from_unchecked', 'spam'],
+  ['sender_blocked', 'spam'],
+  ['spam_filter 9.2 of 6 (BAYES_SPAM)', 'spam'],
   ['infected', 'quarantine'],
   ['unscanned', 'quarantine'],
   ['released', 'inbox'],
@@ -54,4 +57,22 @@ test('a pass for another domain than the one in From is no good sign', () => {
   const other = { ...none, result: 'pass', domain: 'bulk.example', aligned: false }
   const tones = whyHere(filed({ auth: { spf: other, dkim: other, dmarc: none } })).checks.map(({ tone }) => tone)
   expect(tones).toEqual(['off', 'off', 'off', 'good'])
+})
+
+test('the spam filter says how many points it gave, for what, and how many make spam', () => {
+  const symbols = [
+    { name: 'BAYES_SPAM', score: 5.1 },
+    { name: 'MIME_GOOD', score: -0.1 },
+    { name: 'ARC_NA', score: 0 },
+  ]
+  const spam = { score: 5, required: 6, symbols }
+  const sentence = {
+    name: 'Spam filter',
+    text: 'It gave 5 points, of 6 that make spam: BAYES_SPAM 5.1, MIME_GOOD -0.1.',
+  }
+  expect(whyHere(filed({ spam })).checks).toContainEqual({ ...sentence, tone: 'good' })
+  expect(whyHere(filed({ spam: { ...spam, score: 6 } })).checks.find(({ name }) => name === 'Spam filter')?.tone).toBe(
+    'bad',
+  )
+  expect(whyHere(filed({})).checks.map(({ name }) => name)).not.toContain('Spam filter')
 })

@@ -5,7 +5,14 @@ export interface FiledMessage {
   readonly folder: string
   readonly folder_reason: string
   readonly scan: string
+  readonly spam: SpamFindings | null
   readonly auth: Readonly<Record<'spf' | 'dkim' | 'dmarc', AuthenticationCheck>>
+}
+
+interface SpamFindings {
+  readonly score: number
+  readonly required: number
+  readonly symbols: readonly { readonly name: string; readonly score: number }[]
 }
 
 interface AuthenticationCheck {
@@ -15,7 +22,7 @@ interface AuthenticationCheck {
   readonly detail: string | null
 }
 
-/** Why a message is in its folder, in sentences; `checks` has one for each of SPF, DKIM, DMARC and the scan. */
+/** Why a message is in its folder, in sentences; `checks` has one for each of SPF, DKIM, DMARC, the spam filter and the scan. */
 interface WhyHere {
   readonly reason: string
   /** It is not where it was filed: somebody moved it. */
@@ -38,22 +45,27 @@ const folderOf: Readonly<Record<Reason, string>> = {
   spf_fail: 'spam',
   dmarc_fail: 'spam',
   from_unchecked: 'spam',
+  sender_blocked: 'spam',
+  spam_filter: 'spam',
   infected: 'quarantine',
   unscanned: 'quarantine',
   released: 'inbox',
 }
 
 /** Explains where a message is. */
-export function whyHere({ folder, folder_reason, scan, auth }: FiledMessage): WhyHere {
-  const isKnown = isReason(folder_reason)
-  const filedIn = isKnown ? folderOf[folder_reason] : folder
+export function whyHere({ folder, folder_reason, scan, spam, auth }: FiledMessage): WhyHere {
+  // The score follows the reason.
+  const [code = ''] = folder_reason.split(' ')
+  const isKnown = isReason(code)
+  const filedIn = isKnown ? folderOf[code] : folder
   return {
-    reason: isKnown ? strings.reasons[folder_reason] : strings.otherReason(folder_reason),
+    reason: isKnown ? strings.reasons[code] : strings.otherReason(folder_reason),
     moved: filedIn === folder ? null : strings.moved(filedIn),
     checks: [
       { name: strings.spf.name, ...spfSentence(auth.spf) },
       { name: strings.dkim.name, ...dkimSentence(auth.dkim) },
       { name: strings.dmarc.name, ...dmarcSentence(auth.dmarc) },
+      ...(spam ? [{ name: strings.spam.name, ...spamSentence(spam) }] : []),
       { name: strings.scan.name, ...scanSentence(scan) },
     ],
   }
@@ -112,6 +124,19 @@ function dmarcSentence({ result, domain }: AuthenticationCheck): CheckSentence {
       return { tone: 'off', text: words.none(of) }
     default:
       return otherSentence(result)
+  }
+}
+
+const shownSymbols = 4
+
+function spamSentence({ score, required, symbols }: SpamFindings): CheckSentence {
+  const shown = symbols
+    .filter(symbol => symbol.score !== 0)
+    .slice(0, shownSymbols)
+    .map(symbol => `${symbol.name} ${symbol.score}`)
+  return {
+    tone: score >= required ? 'bad' : 'good',
+    text: strings.spam.counted(score, required, shown.join(', ')),
   }
 }
 
