@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The Debian packages: the database server and the scanner, unless others are used, and what downloads Bun needs.
+# The Debian packages: the database server and the scanner, unless others are used, the spam filter where it was asked for, and what downloads Bun needs.
 
 database_settings=/etc/mysql/mariadb.conf.d/80-mailroom.cnf
 policy=/usr/sbin/policy-rc.d
@@ -9,6 +9,7 @@ wanted_packages() {
   echo ca-certificates curl unzip
   if uses_own_database; then echo mariadb-server; fi
   if uses_local_scanner; then echo clamav-daemon clamav-freshclam; fi
+  if uses_spam_filter; then echo rspamd redis-server; fi
 }
 
 is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }

@@ -10,6 +10,7 @@ uninstall() {
   say "Removing $home and the changes to the settings of clamd"
   rm -rf "$home"
   remove_scanner_settings
+  remove_spam_filter_settings
   if is_booted; then
     systemctl daemon-reload
     systemctl try-restart clamav-daemon 2>/dev/null || true
@@ -19,7 +20,7 @@ uninstall() {
   else
     say "Kept: the database, $settings_folder and $state_folder. systemd/install uses them again; --purge removes them."
   fi
-  say 'The packages stay: mariadb-server, clamav-daemon, clamav-freshclam.'
+  say 'The packages stay: mariadb-server, clamav-daemon, clamav-freshclam, and with --with-rspamd rspamd and redis-server.'
 }
 
 confirm_purge() {

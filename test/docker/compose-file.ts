@@ -14,7 +14,7 @@ export interface Service {
 }
 
 export interface ComposeFile {
-  readonly services: Readonly<Record<'secrets' | 'mailroom' | 'database' | 'clamav', Service>>
+  readonly services: Readonly<Record<'secrets' | 'mailroom' | 'database' | 'clamav' | 'rspamd' | 'redis', Service>>
   readonly volumes: Readonly<Record<string, unknown>>
 }
 

@@ -72,6 +72,21 @@ test('clamd accepts messages as large as Mailroom does, and does not load signat
   expect(mailroom.environment?.['MAILROOM_CLAMD']).toBe(`tcp:clamav:${TCPSocket}`)
 })
 
+test('the spam filter runs only with its profile, and then Mailroom finds it', () => {
+  const { rspamd, redis } = compose.services
+  for (const service of [rspamd, redis]) expect(service).toMatchObject({ profiles: ['rspamd'] })
+  for (const service of [rspamd, redis]) expect(service).not.toHaveProperty('ports')
+  expect([environment['MAILROOM_RSPAMD'], environment['MAILROOM_RSPAMD_CONTROLLER']]).toEqual(['', ''])
+  const named = parseEnv(readFileSync(join(dockerFolder, '.env.example'), 'utf8').replace(/^#(?=[A-Z])/gm, ''))
+  expect(named['COMPOSE_PROFILES']).toBe('rspamd')
+  const portOf = (file: string) =>
+    /^bind_socket = "\*:(\d+)";$/m.exec(readFileSync(join(dockerFolder, 'rspamd', file), 'utf8'))?.[1]
+  expect(named['MAILROOM_RSPAMD']).toBe(`http://rspamd:${portOf('worker-normal.inc')}`)
+  expect(named['MAILROOM_RSPAMD_CONTROLLER']).toBe(`http://rspamd:${portOf('worker-controller.inc')}`)
+  const learned = readFileSync(join(dockerFolder, 'rspamd/redis.conf'), 'utf8')
+  expect(learned).toContain('servers = "redis";')
+})
+
 test('MariaDB accepts the options that are written for MySQL', () => {
   const options = database.command ?? []
   const run = Bun.spawnSync([findProgram('mariadbd', 'mariadb-server'), '--no-defaults', ...options, '--help', '-v'])

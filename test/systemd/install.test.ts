@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendFileSync, existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { until } from '../harness/until.ts'
+import { hasRspamd } from './debian-base.ts'
 import { type Machine, startMachine, whyNoMachine } from './machine.ts'
 import { checkout } from './machine-disk.ts'
 
@@ -98,6 +99,27 @@ describe.skipIf(why !== null)('systemd/install', () => {
       expect((await install('--check')).status).toBe(0)
       for (const left of ['usr/sbin/policy-rc.d', 'run/mysqld/mailroom-install.pid', 'opt/mailroom/versions/.new'])
         expect([left, existsSync(machine.path(left))]).toEqual([left, false])
+    },
+    longMs,
+  )
+
+  test('the spam filter is installed where it is asked for, and only there', async () => {
+    const { status, err } = await install('--check --with-rspamd')
+    expect(status).toBe(1)
+    for (const sentence of ['Installing the Debian packages', 'Configuring rspamd'])
+      expect(err).toContain(`mailroom: ${sentence}: to do\n`)
+    expect((await install('--check')).err).not.toContain('rspamd')
+  })
+
+  test.skipIf(!hasRspamd)(
+    'with it, mail is filtered, and the next run changes nothing',
+    async () => {
+      const { status, err } = await install('--with-rspamd')
+      expect({ status, err }).toMatchObject({ status: 0 })
+      expect(file('etc/mailroom/mailroom.env')).toContain('\nMAILROOM_RSPAMD=http://127.0.0.1:11333\n')
+      expect((await install('--check')).status).toBe(0)
+      expect((await install('--check --with-rspamd')).status).toBe(0)
+      await sh("sed -i '/RSPAMD/d' /etc/mailroom/mailroom.env")
     },
     longMs,
   )
