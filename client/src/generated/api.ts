@@ -1944,6 +1944,17 @@ export interface components {
             aligned: boolean | null;
             detail: string | null;
         };
+        /** @description What the spam filter found; null: there is none, or it did not answer. */
+        SpamFindings: {
+            score: number;
+            /** @description The score from which the spam filter asks to file a message as spam. */
+            required: number;
+            /** @description What the filter found, those that weigh most first. */
+            symbols: {
+                name: string;
+                score: number;
+            }[];
+        };
         InboundMessage: {
             id: string;
             brand_id: string;
@@ -1995,7 +2006,9 @@ export interface components {
                 dkim: components["schemas"]["AuthenticationCheck"];
                 dmarc: components["schemas"]["AuthenticationCheck"];
             };
+            /** @description Why it was filed where it was. After `spam_filter` come its score, the score required for spam, and what weighed most: `spam_filter 9.2 of 6 (BAYES_SPAM, R_SPF_FAIL)`. */
             folder_reason: string;
+            spam: components["schemas"]["SpamFindings"] | null;
             /**
              * Format: date-time
              * @description When retention deleted its content; what lists show of it remains.
@@ -4819,7 +4832,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every check passes. */
+            /** @description Every check passes that the process depends on. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4838,6 +4851,12 @@ export interface operations {
                         };
                         /** @description The virus scanner responds. */
                         scanner?: {
+                            ready: boolean;
+                            /** @description The reason when it is not ready, or a measured value. */
+                            detail: string | null;
+                        };
+                        /** @description The spam filter, if one is configured, responds. Mail is filed without it meanwhile, so `status` does not depend on it. */
+                        spam_filter?: {
                             ready: boolean;
                             /** @description The reason when it is not ready, or a measured value. */
                             detail: string | null;

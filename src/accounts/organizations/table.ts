@@ -80,8 +80,15 @@ export async function lockOrganization(db: Db, id: Id<'org'>): Promise<boolean> 
 
 /** Deletes the organization with its brands, keys, invitations, webhooks and usage. Its other rows must be gone. */
 export async function deleteOrganization(db: Db, id: Id<'org'>): Promise<void> {
-  const owned = ['webhooks', 'api_keys', 'invitations', 'usage_months', 'sender_listings', 'spam_lessons', 'brands'] as const
-  for (const table of owned)
-    await db.deleteFrom(table).where('organization_id', '=', id).execute()
+  const owned = [
+    'webhooks',
+    'api_keys',
+    'invitations',
+    'usage_months',
+    'sender_listings',
+    'spam_lessons',
+    'brands',
+  ] as const
+  for (const table of owned) await db.deleteFrom(table).where('organization_id', '=', id).execute()
   await db.deleteFrom('organizations').where('id', '=', id).execute()
 }

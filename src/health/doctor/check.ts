@@ -5,7 +5,17 @@ import type { Resolver } from '../../ports/resolver/port.ts'
 import type { Finding } from './finding.ts'
 
 /** The areas of the checks, in the order of the output. */
-export const checkAreas = ['database', 'scanner', 'spam_filter', 'dns', 'smtp', 'tls', 'relay', 'webhooks', 'machine'] as const
+export const checkAreas = [
+  'database',
+  'scanner',
+  'spam_filter',
+  'dns',
+  'smtp',
+  'tls',
+  'relay',
+  'webhooks',
+  'machine',
+] as const
 
 export type CheckArea = (typeof checkAreas)[number]
 

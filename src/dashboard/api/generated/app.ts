@@ -2167,8 +2167,7 @@ export interface components {
         DoctorFinding: {
             check: string;
             /** @enum {string} */
-            area: "database" | "scanner" | "dns" | "smtp" | "tls" | "relay" | "webhooks" | "machine";
-            area: "database" | "scanner" | "spam_filter" | "dns" | "smtp" | "tls" | "relay" | "machine";
+            area: "database" | "scanner" | "spam_filter" | "dns" | "smtp" | "tls" | "relay" | "webhooks" | "machine";
             /** @enum {string} */
             level: "error" | "warning" | "note" | "ok" | "skipped";
             seen: string;

@@ -19,7 +19,7 @@ import { usePages } from '../../../hooks/pages.ts'
 import { SenderDialog } from './SenderDialog.tsx'
 import { senderStrings as strings } from './strings.ts'
 
-type Sender = components['schemas']['SenderPage']['data'][number]
+type ListedSender = components['schemas']['SenderPage']['data'][number]
 
 /** The senders that are allowed and blocked: for owners and admins. */
 export function Senders() {
@@ -27,7 +27,7 @@ export function Senders() {
   const queryClient = useQueryClient()
   const [isAdding, setAdding] = useState(false)
   const [failed, setFailed] = useState<unknown>(null)
-  const list = usePages<Sender>(['senders', wholeApi.organizationId], cursor =>
+  const list = usePages<ListedSender>(['senders', wholeApi.organizationId], cursor =>
     answer(
       wholeApi.app.GET('/app/api/organization/senders', {
         params: { query: { ...(cursor !== undefined && { cursor }) } },
