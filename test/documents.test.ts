@@ -3,8 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { settingsDocument } from '../src/base/config/config.ts'
 import { projectRoot } from './harness/cli.ts'
+import { blocksBelow, forThisMailroom, outputOf } from './harness/document-programs.ts'
 import { until } from './harness/until.ts'
-import { childEnvironment, startUp, temporaryFolder, type UpProcess } from './harness/up.ts'
+import { startUp, temporaryFolder, type UpProcess } from './harness/up.ts'
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8')
 const readme = read('README.md')
@@ -65,16 +66,8 @@ test.each(documents)('the files and folders that %s names exist', document => {
     expect({ path, isThere: existsSync(join(projectRoot, path)) }).toEqual({ path, isThere: true })
 })
 
-/** The code blocks of a language below a heading of a document. */
-function blocksOf(markdown: string, language: string, title: string): readonly string[] {
-  const [, section] = new RegExp(`^## ${title}\\n([\\s\\S]*?)^## `, 'm').exec(markdown) ?? []
-  return [...(section ?? '').matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
-    ([, block]) => block ?? '',
-  )
-}
-
 test('the commands of the README, and the first calls of docs/api.md, work as they are written', async () => {
-  const blocks = blocksOf(readme, 'bash', 'Try it')
+  const blocks = blocksBelow(readme, 'Try it', 'bash')
   const [start, takeKey = '', sendIn = '', readInbox = '', sendOut = '', submit = '', readSent = '', ...others] = blocks
   expect([start, others]).toEqual(['./mailroom up\n', []])
 
@@ -100,9 +93,9 @@ test('the commands of the README, and the first calls of docs/api.md, work as th
     const accepted = JSON.parse(await run(sendOut))
     expect(accepted.status).toBe('queued')
     expect(await run(submit)).toBe('')
-    const [inTypeScript = ''] = blocksOf(readme, 'ts', 'Try it')
+    const [inTypeScript = ''] = blocksBelow(readme, 'Try it', 'ts')
     expect(await runProgram('ts', inTypeScript, running, folder.path)).toContain('queued')
-    const [inPython = ''] = blocksOf(readme, 'python', 'Try it')
+    const [inPython = ''] = blocksBelow(readme, 'Try it', 'python')
     expect(JSON.parse(await runProgram('py', inPython, running, folder.path)).status).toBe('queued')
     await until(async () => {
       const sent = JSON.parse(await run(readSent)).data
@@ -113,19 +106,19 @@ test('the commands of the README, and the first calls of docs/api.md, work as th
     })
 
     const api = read('docs/api.md')
-    const [variables = '', , sendAgain = ''] = blocksOf(api, 'bash', 'First calls')
+    const [variables = '', , sendAgain = ''] = blocksBelow(api, 'First calls', 'bash')
     const [send = ''] = sendAgain.split('\ncurl')
     const first = JSON.parse(await run(`${variables}\n${send}`))
-    const [firstCalls = ''] = blocksOf(api, 'ts', 'First calls')
+    const [firstCalls = ''] = blocksBelow(api, 'First calls', 'ts')
     expect(await runProgram('ts', firstCalls, running, folder.path)).toContain('you@friend.test Hello\n')
-    const [firstCallsInPython = ''] = blocksOf(api, 'python', 'First calls')
+    const [firstCallsInPython = ''] = blocksBelow(api, 'First calls', 'python')
     expect(await runProgram('py', firstCallsInPython, running, folder.path)).toContain('you@friend.test Hello\n')
     const refused = firstCallsInPython.replaceAll('hello@demo.test', 'hello@other.test')
     await expect(runProgram('py', refused, running, folder.path)).rejects.toThrow('domain_not_verified: ')
-    const [batch = ''] = blocksOf(api, 'bash', 'Batches')
+    const [batch = ''] = blocksBelow(api, 'Batches', 'bash')
     const entries: readonly { status: string }[] = JSON.parse(await run(`${variables}\n${batch}`)).data
     expect(entries.map(({ status }) => status)).toEqual(['accepted', 'refused'])
-    const [withResend = ''] = blocksOf(api, 'ts', 'Coming from Resend')
+    const [withResend = ''] = blocksBelow(api, 'Coming from Resend', 'ts')
     const printing = `${withResend}\nconsole.log(JSON.stringify({ data, error }))`
     expect(JSON.parse(await runProgram('ts', printing, running, folder.path))).toMatchObject({
       data: { status: 'queued' },
@@ -139,33 +132,19 @@ test('the commands of the README, and the first calls of docs/api.md, work as th
 })
 
 /** Runs commands of a document as they stand there, but for where this Mailroom keeps its files and listens. */
-async function runAsWritten(commands: string, up: UpProcess, folder: string): Promise<string> {
-  const here = commands
-    .replaceAll('http://127.0.0.1:8080', up.file.http)
-    .replaceAll('127.0.0.1:2525', up.file.smtp)
-    .replaceAll('127.0.0.1:2587', up.file.submission ?? '')
-    .replaceAll('var/up.json', join(folder, 'up.json'))
-  return await outputOf(['bash', '-euo', 'pipefail', '-c', here], {})
+function runAsWritten(commands: string, up: UpProcess, folder: string): Promise<string> {
+  return outputOf(['bash', '-euo', 'pipefail', '-c', forThisMailroom(commands, up, folder)], { folder })
 }
 
 /** Runs a program of a document with the key of this Mailroom. */
-async function runProgram(language: 'ts' | 'py', program: string, up: UpProcess, folder: string): Promise<string> {
-  const order = `order-${crypto.randomUUID()}`
-  const here = program
-    .replaceAll('http://127.0.0.1:8080', up.file.http)
-    .replaceAll('order-1042', order)
+function runProgram(language: 'ts' | 'py', program: string, up: UpProcess, folder: string): Promise<string> {
+  const here = forThisMailroom(program, up, folder)
+    .replaceAll('order-1042', `order-${crypto.randomUUID()}`)
     .replace("from 'resend'", `from '${import.meta.resolve('resend')}'`)
     .replace("from '@mailroom/client'", `from '${join(projectRoot, 'client/src/index.ts')}'`)
-  const settings = { MAILROOM_KEY: up.file.key }
-  if (language === 'py') return await outputOf(['python3', '-c', here], settings)
+  const environment = { MAILROOM_KEY: up.file.key }
+  if (language === 'py') return outputOf(['python3', '-c', here], { folder, environment })
   const path = join(folder, 'program.ts')
   writeFileSync(path, here)
-  return await outputOf([process.execPath, path], settings)
-}
-
-async function outputOf(command: string[], settings: Readonly<Record<string, string>>): Promise<string> {
-  const running = Bun.spawn(command, { env: childEnvironment(settings), stdout: 'pipe', stderr: 'pipe' })
-  const [out, err] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text()])
-  expect([await running.exited, err]).toEqual([0, ''])
-  return out
+  return outputOf([process.execPath, path], { folder, environment })
 }

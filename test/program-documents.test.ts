@@ -294,6 +294,21 @@ test(
   timeoutMs,
 )
 
+test('docs/submission.md: what applications are given can be read by PHP and by the shell', async () => {
+  const submission = read('docs/submission.md')
+  for (const application of ['Nextcloud', 'Keycloak']) {
+    const [commands = ''] = blocksBelow(submission, application, 'bash')
+    expect(commands).toContain('mail.example.com')
+    await outputOf(['bash', '-n', '-c', commands], { folder: folder.path })
+  }
+  const [plugin = ''] = blocksBelow(submission, 'WordPress', 'php')
+  expect(plugin).toContain('mail.example.com')
+  if (Bun.which('php') === null) return
+  const file = join(folder.path, 'mailroom.php')
+  writeFileSync(file, plugin)
+  expect(await outputOf(['php', '-l', file], { folder: folder.path })).toStartWith('No syntax errors')
+})
+
 /** A port of this machine that nothing listens on. */
 async function freePort(): Promise<number> {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })

@@ -4,7 +4,7 @@ import { childEnvironment, type UpProcess } from './up.ts'
 
 /** The code blocks of a language in a document, below the heading with this title. */
 export function blocksBelow(markdown: string, title: string, language: string): readonly string[] {
-  const [, section = ''] = new RegExp(`^#+ ${title}\\n([\\s\\S]*?)(?=^#+ |(?![\\s\\S]))`, 'm').exec(markdown) ?? []
+  const [, section = ''] = new RegExp(`^#+ ${title}\\n([\\s\\S]*?)(?=^#{2,} |(?![\\s\\S]))`, 'm').exec(markdown) ?? []
   return [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
     ([, block]) => block ?? '',
   )
@@ -15,6 +15,7 @@ export function forThisMailroom(text: string, up: UpProcess, folder: string): st
   return text
     .replaceAll('http://127.0.0.1:8080', up.file.http)
     .replaceAll('127.0.0.1:2525', up.file.smtp)
+    .replaceAll('127.0.0.1:2587', up.file.submission ?? '')
     .replaceAll('var/up.json', join(folder, 'up.json'))
 }
 
@@ -24,7 +25,7 @@ export interface ProgramOptions {
   readonly input?: string
 }
 
-/** Runs a program to its end, and gives its output. @throws when it ends with another status than 0 */
+/** Runs a program to its end, and gives its output. @throws when it complains, or ends with another status than 0 */
 export async function outputOf(command: readonly string[], options: ProgramOptions): Promise<string> {
   const { folder, environment = {}, input } = options
   const running = Bun.spawn([...command], {
@@ -36,7 +37,7 @@ export async function outputOf(command: readonly string[], options: ProgramOptio
   })
   const [out, err] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text()])
   const status = await running.exited
-  if (status !== 0) throw new Error(`${command[0]} ended with ${status}:\n${out}${err}`)
+  if (status !== 0 || err !== '') throw new Error(`${command[0]} ended with ${status}:\n${out}${err}`)
   return out
 }
 
