@@ -34,7 +34,7 @@ export async function readEventCursor(db: Db, organizationId: Id<'org'>, cursor:
  * Requires that no event of the organization after this sequence was deleted.
  * @throws Refusal `cursor_expired`, with where to go on from
  */
-export async function requireKept(db: Db, organizationId: Id<'org'>, after: number): Promise<void> {
+async function requireKept(db: Db, organizationId: Id<'org'>, after: number): Promise<void> {
   const floor = await selectFloor(db, organizationId)
   if (after >= floor) return
   const oldestAfter = eventCursor(floor)
