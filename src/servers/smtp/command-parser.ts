@@ -14,12 +14,19 @@ export interface DataReceiver extends DataSink {
  * after a bare LF, keeps the dot of `.x`, and takes a turn of the event loop for each stuffed dot.
  */
 export class CommandParser extends SMTPStream {
+  /** When the bytes of the current command had come, at the latest; on the clock of `performance.now()`. */
+  receivedAt = performance.now()
   private data: { readonly decoder: DataDecoder; readonly receiver: DataReceiver } | undefined
 
   /** The bytes after the current command are DATA. */
   startData(receiver: DataReceiver): void {
     this._dataMode = true
     this.data = { decoder: new DataDecoder(), receiver }
+  }
+
+  override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', done: (error?: Error | null) => void): void {
+    this.receivedAt = performance.now()
+    super._write(chunk, encoding, done)
   }
 
   override _feedDataStream(chunk: Buffer, done: (error?: Error | null) => void): void {

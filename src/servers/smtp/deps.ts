@@ -17,16 +17,19 @@ export interface MailService<Recipient extends SmtpRecipient> {
   readonly authentication?: {
     /** Logs the client in, for the rest of the session. @throws SmtpRefusal */
     logIn(password: string): Promise<void>
-    /** Called for MAIL and DATA of a client that is logged in. @throws SmtpRefusal when it may not, or no longer, send */
-    requireAccess(command: 'MAIL' | 'DATA'): Promise<void>
+    /**
+     * Called for MAIL and DATA of a client that is logged in, with when the command came (`performance.now()`).
+     * @throws SmtpRefusal when it may not, or no longer, send
+     */
+    requireAccess(command: 'MAIL' | 'DATA', receivedAt: number): Promise<void>
   }
   /** What the reply to a message says before its id: `queued as`. */
   readonly acceptedAs: string
   /**
-   * The recipient for the forward-path `address`, as the client wrote it.
+   * The recipient for the forward-path `address`, as the client wrote it, of a command that came at `receivedAt`.
    * @throws SmtpRefusal
    */
-  findRecipient(address: string): Promise<Recipient>
+  findRecipient(address: string, receivedAt: number): Promise<Recipient>
   /**
    * Takes the message; resolves after the commit, with the id for the reply.
    * @throws SmtpRefusal

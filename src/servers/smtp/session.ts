@@ -178,6 +178,11 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     )
   }
 
+  private get commandReceivedAt(): number {
+    const { _parser: parser } = this
+    return parser instanceof CommandParser ? parser.receivedAt : performance.now()
+  }
+
   private get isLoggedIn(): boolean {
     return Boolean(this.session.user)
   }
@@ -252,7 +257,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
       this.reply(reply)
       done()
     }
-    const access = this.service.authentication?.requireAccess(command)
+    const access = this.service.authentication?.requireAccess(command, this.commandReceivedAt)
     if (access) this.waitFor(access, { succeed: () => conclude(begin()), fail: refusal => conclude(refusal.reply) })
     else conclude(begin())
   }
@@ -263,7 +268,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     const path = parseRecipient(command.toString(), transaction, this.deps.limits.maxRecipients)
     if (path.kind === 'refused') this.refuseRecipient(refuseMail(path.code), done)
     else
-      this.waitFor(this.service.findRecipient(path.address), {
+      this.waitFor(this.service.findRecipient(path.address, this.commandReceivedAt), {
         succeed: recipient => {
           transaction?.recipients.set(recipient.address.toLowerCase(), recipient)
           recipientReplies.inc({ listener: this.deps.kind, result: 'accepted' })

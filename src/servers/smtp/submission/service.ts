@@ -49,13 +49,18 @@ interface SubmittedEmail {
 /** A message is in memory about so many times while it is read and stored. */
 const copiesInMemory = 4
 
+/** A message that arrives longer than this is checked for the key again at its end. */
+const maxAccessAgeMs = 1000
+
 /**
  * The submission service of one session (RFC 6409): a client logs in with an API key, and what it sends goes the way of
- * POST /v1/emails. The key is looked up again at each command, so that a revoked one ends at the next.
+ * POST /v1/emails. The key is looked up again for each command, so that a revoked one ends at the
+ * next; one look-up is enough for commands that had all come before it.
  */
 export function openSubmissionService(clientAddress: string, deps: SubmissionDeps): MailService<Address> {
   const { sending, authenticator, clientLimits, recorder } = deps
   let key: string | undefined
+  let access: { readonly caller: Caller; readonly askedAt: number } | undefined
 
   async function authenticate(password: string): Promise<Caller> {
     // A key has no white space, and nothing else could be a header's value.
@@ -65,11 +70,15 @@ export function openSubmissionService(clientAddress: string, deps: SubmissionDep
     return caller
   }
 
-  /** The key as it is now. */
-  async function requireCaller(): Promise<Caller> {
+  /** The key as it was at `since`, or later. */
+  async function requireCaller(since: number): Promise<Caller> {
     if (key === undefined) throw refuseMail('auth_required')
+    if (access && access.askedAt >= since) return access.caller
+    const askedAt = performance.now()
     try {
-      return await authenticate(key)
+      const caller = await authenticate(key)
+      access = { caller, askedAt }
+      return caller
     } catch (error) {
       if (isOfKey(error)) throw refuseMail('access_ended', { detail: error.message })
       throw toSubmissionRefusal(error)
@@ -141,20 +150,20 @@ export function openSubmissionService(clientAddress: string, deps: SubmissionDep
           throw refuseMail('auth_failed', { detail: error.message })
         }
       },
-      async requireAccess(command) {
-        const caller = await requireCaller()
+      async requireAccess(command, receivedAt) {
+        const caller = await requireCaller(receivedAt)
         if (command === 'MAIL') requireWithinRate(caller)
       },
     },
-    async findRecipient(text) {
+    async findRecipient(text, receivedAt) {
       const address = readRecipient(text)
-      const { brandId } = await requireCaller()
+      const { brandId } = await requireCaller(receivedAt)
       // Without a brand of the key it is From that tells the brand.
       if (brandId !== null) await requireUnsuppressed(brandId, address)
       return address
     },
     async receive(mail) {
-      const caller = await requireCaller()
+      const caller = await requireCaller(performance.now() - maxAccessAgeMs)
       const request = { caller, clientAddress, helo: mail.helo, startedMs: performance.now() }
       try {
         const email = await receiveFor(caller, mail)
