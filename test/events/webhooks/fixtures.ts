@@ -40,7 +40,7 @@ export async function openWebhookFixtures(
   const log = pino({ level: process.env['MAILROOM_TEST_LOG'] ?? 'silent' })
   const resolver = networkResolver({
     servers: [dns.endpoint],
-    timeoutMs: 1000,
+    timeoutMs: 5000,
     cache: { maxEntries: 1, maxBytes: 1 },
   })
   const disabled: { id: string; reason: string }[] = []

@@ -45,9 +45,22 @@ async function measureRound(tenants: readonly TestTenant[], good: WebhookReceive
   const before = good.deliveries.length
   const writtenMs = performance.now()
   for (const { organizationId } of tenants) await fixtures.append(1, { organizationId })
-  const deliveries = await good.received(before + count, 20_000)
+  const deliveries = await good.received(before + count, 20_000).catch(async error => {
+    throw new Error(`${error}\n${await describeFailures()}`)
+  })
   await Bun.sleep(100)
   return deliveries.slice(before).map(delivery => delivery.atMs - writtenMs)
+}
+
+/** Why deliveries failed, and how often. */
+async function describeFailures(): Promise<string> {
+  const rows = await fixtures.db
+    .selectFrom('webhook_deliveries')
+    .select(({ fn }) => ['error', 'attempt', fn.countAll().as('count')])
+    .where('status', '!=', 'delivered')
+    .groupBy(['error', 'attempt'])
+    .execute()
+  return JSON.stringify(rows)
 }
 
 function percentile(values: readonly number[], part: number): number {
