@@ -5,7 +5,7 @@ import { canonicalDomain, parseAddress } from '../../mail/address.ts'
 import { countEntries, deleteEntries, insertEntries, type SenderListing, selectListings } from './table.ts'
 
 /** The most entries that an organization may have. */
-export const maxEntries = 10_000
+const maxEntries = 10_000
 
 /** A subdomain of so many levels is found by none of the domains above. */
 const maxLevels = 8
