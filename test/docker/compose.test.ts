@@ -40,7 +40,8 @@ test('Compose sets only settings that Mailroom has', () => {
   const config = readConfig({ ...plain, MAILROOM_SMARTHOST_URL: exampleValues['MAILROOM_SMARTHOST_URL'] })
   expect(config.varFolder).toBe('/var/lib/mailroom')
   expect(mailroom.volumes).toContain('mailroom:/var/lib/mailroom')
-  const ports = [config.smtpListen.port, config.httpListen.port]
+  const { smtpListen, submissionListen, submissionsListen, httpListen } = config
+  const ports = [smtpListen, submissionListen, submissionsListen, httpListen].map(listen => listen?.port)
   expect(mailroom.ports?.map(port => Number(port.split(':').at(-1)))).toEqual(ports)
 })
 
