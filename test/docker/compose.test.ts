@@ -41,7 +41,7 @@ test('Compose sets only settings that Mailroom has', () => {
   expect(config.varFolder).toBe('/var/lib/mailroom')
   expect(mailroom.volumes).toContain('mailroom:/var/lib/mailroom')
   const { smtpListen, submissionListen, submissionsListen, httpListen } = config
-  const ports = [smtpListen, submissionListen, submissionsListen, httpListen].map(listen => listen?.port)
+  const ports = [smtpListen, submissionListen, submissionsListen, httpListen].map(listen => listen?.port ?? 0)
   expect(mailroom.ports?.map(port => Number(port.split(':').at(-1)))).toEqual(ports)
 })
 
