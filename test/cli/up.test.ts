@@ -99,8 +99,8 @@ test('SIGTERM stops everything, and the next run uses the same data and the same
   expect(servers.filter(pid => pid !== undefined && isAlive(pid))).toEqual([])
 
   const second = await start()
-  const { pid: _, http: __, smtp: ___, dashboard: ____, welcome_link: _____, ...stable } = second.file
-  expect(first.file).toMatchObject(stable)
+  const { organization_id, brand_id, domain_id, mailbox_id, key, database_url } = second.file
+  expect(first.file).toMatchObject({ organization_id, brand_id, domain_id, mailbox_id, key, database_url })
 })
 
 test('a killed run does not block the next one, which reuses its servers', async () => {

@@ -46,7 +46,7 @@ test(
     await open('/people')
     await page
       .getByRole('row', { name: /Zoe Diaz/ })
-      .getByText('14 permissions')
+      .getByText('16 permissions')
       .waitFor()
     await page.getByText('No invitation is open.').waitFor()
 
@@ -84,7 +84,7 @@ test(
     await choose('Change access')
     await page.getByRole('checkbox', { name: 'Send, reply and forward' }).uncheck()
     await page.getByRole('button', { name: 'Save' }).click()
-    await row.getByText('14 permissions').waitFor()
+    await row.getByText('16 permissions').waitFor()
     await choose('Sign out everywhere')
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
     await row.getByText('nowhere').waitFor()

@@ -131,7 +131,7 @@ export async function inspectFiles(
 /** The rows of each table as text, without the tables and columns that differ after a restore. */
 export async function tableContents(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
   const own = ['kysely_migration', 'kysely_migration_lock', 'backup_runs', 'backups', 'restores']
-  const changed = ['held_at', 'held_reason', 'disabled_at']
+  const changed = ['held_at', 'held_reason', 'disabled_at', 'passed']
   const { rows: tables } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = DATABASE() ORDER BY table_name`.execute(db)
   const contents: Record<string, readonly string[]> = {}

@@ -137,11 +137,14 @@ test('who presented their last factor long ago changes no access and deletes no 
   }
   expect(refused.sort()).toEqual([
     'createInvitation',
+    'createWebhook',
     'deleteDomain',
     'removeMember',
     'revokeInvitation',
+    'rotateWebhookSecret',
     'updateInvitation',
     'updateMember',
+    'updateWebhook',
   ])
 })
 
