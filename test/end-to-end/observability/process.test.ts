@@ -311,7 +311,7 @@ test('MAILROOM_LOG_FORMAT=text writes log lines for people', async () => {
   try {
     await until(() => / serving /.test(written))
     expect(written).toMatch(
-      /^\d{4}-\d\d-\d\dT[\d:.]+Z INFO {2}serving roles=\["smtp","http","relay"\] http=http:\S+ smtp=\S+/m,
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z INFO {2}serving roles=\["smtp","http","relay","submission","webhooks"\] http=http:\S+ smtp=\S+/m,
     )
   } finally {
     child.kill('SIGTERM')
