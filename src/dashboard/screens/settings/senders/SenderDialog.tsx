@@ -8,6 +8,7 @@ import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
+import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { senderStrings as strings } from './strings.ts'
 
@@ -19,22 +20,15 @@ export function SenderDialog({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient()
   const [sender, setSender] = useState('')
   const [listing, setListing] = useState<Listing>('block')
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const save = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const { isBusy, error, run } = useAction()
+  const save = () =>
+    run(async () => {
       const body = { sender: sender.trim(), listing }
       const saved = await answer(wholeApi.app.PUT('/app/api/organization/senders', { body }))
       await queryClient.invalidateQueries({ queryKey: ['senders'] })
       showToast(strings.saved(saved.sender, strings.listings[saved.listing]))
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   const senderError = errorOf(error, 'sender')
   return (
     <Dialog isOpen onClose={onClose} title={strings.addTitle} width="small">

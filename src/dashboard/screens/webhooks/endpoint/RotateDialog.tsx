@@ -5,7 +5,8 @@ import { Button } from '../../../components/actions/Button.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { Select } from '../../../components/fields/Select.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
-import { SecretView } from '../SecretView.tsx'
+import { useAction } from '../../../hooks/action.ts'
+import { SecretDialog } from '../SecretDialog.tsx'
 import { useWebhookApi } from '../useWebhookApi.ts'
 import type { Webhook } from '../webhook.ts'
 import { endpointStrings as strings } from './strings.ts'
@@ -19,40 +20,18 @@ export function RotateDialog({ webhook, onClose }: { readonly webhook: Webhook; 
   const queryClient = useQueryClient()
   const [grace, setGrace] = useState<Grace>('day')
   const [secret, setSecret] = useState<string | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const formId = useId()
-  const rotate = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const rotate = () =>
+    run(async () => {
       const params = { path: { id: webhook.id } }
       const body = { grace_seconds: graceSeconds[grace] }
       const rotated = await answer(api.v1.POST('/v1/webhooks/{id}/rotate-secret', { params, body }))
       void queryClient.invalidateQueries({ queryKey: ['webhooks'] })
       setSecret(rotated.secret)
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   if (secret !== null)
-    return (
-      <Dialog
-        isOpen
-        width="large"
-        onClose={onClose}
-        title={strings.rotatedTitle}
-        footer={
-          <Button kind="primary" onClick={onClose}>
-            {strings.done}
-          </Button>
-        }
-      >
-        <SecretView secret={secret} />
-      </Dialog>
-    )
+    return <SecretDialog title={strings.rotatedTitle} secret={secret} done={strings.done} onClose={onClose} />
   return (
     <Dialog
       isOpen

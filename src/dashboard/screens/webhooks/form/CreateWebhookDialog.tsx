@@ -4,8 +4,9 @@ import { answer, createOrganizationApi } from '../../../api/client.ts'
 import { Button } from '../../../components/actions/Button.tsx'
 import { readableTypes } from '../../../components/events/event-types.ts'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
-import { SecretView } from '../SecretView.tsx'
+import { SecretDialog } from '../SecretDialog.tsx'
 import { offeredPresets, presetTypes } from './presets.ts'
 import { formStrings as strings } from './strings.ts'
 import { WebhookForm } from './WebhookForm.tsx'
@@ -37,40 +38,18 @@ function OpenCreateWebhookDialog({ onClose }: { readonly onClose: () => void }) 
     }
   })
   const [secret, setSecret] = useState<string | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const formId = useId()
-  const create = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const create = () =>
+    run(async () => {
       // A member acts in one brand; whoever has all of them names it in the body.
       const { v1 } = createOrganizationApi(organization.id, organization.role === 'member' ? fields.brandId : null)
       const created = await answer(v1.POST('/v1/webhooks', { body: newWebhookBody(fields) }))
       void queryClient.invalidateQueries({ queryKey: ['webhooks'] })
       setSecret(created.secret)
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   if (secret !== null)
-    return (
-      <Dialog
-        isOpen
-        width="large"
-        onClose={onClose}
-        title={strings.createdTitle}
-        footer={
-          <Button kind="primary" onClick={onClose}>
-            {strings.done}
-          </Button>
-        }
-      >
-        <SecretView secret={secret} />
-      </Dialog>
-    )
+    return <SecretDialog title={strings.createdTitle} secret={secret} done={strings.done} onClose={onClose} />
   return (
     <Dialog
       isOpen

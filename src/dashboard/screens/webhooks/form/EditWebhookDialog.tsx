@@ -4,6 +4,7 @@ import { answer } from '../../../api/client.ts'
 import { Button } from '../../../components/actions/Button.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
+import { useAction } from '../../../hooks/action.ts'
 import { useWebhookApi } from '../useWebhookApi.ts'
 import type { Webhook } from '../webhook.ts'
 import { formStrings as strings } from './strings.ts'
@@ -15,23 +16,16 @@ export function EditWebhookDialog({ webhook, onClose }: { readonly webhook: Webh
   const api = useWebhookApi()
   const queryClient = useQueryClient()
   const [fields, setFields] = useState(() => fieldsOf(webhook))
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { isBusy, error, run } = useAction()
   const formId = useId()
-  const save = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const save = () =>
+    run(async () => {
       const params = { path: { id: webhook.id } }
       await answer(api.v1.PATCH('/v1/webhooks/{id}', { params, body: webhookChangeBody(fields) }))
       await queryClient.invalidateQueries({ queryKey: ['webhooks'] })
       showToast(strings.saved)
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-      setBusy(false)
-    }
-  }
+    })
   return (
     <Dialog
       isOpen
