@@ -23,6 +23,7 @@ test(
     const { page, open, complaints } = await dashboard.openAs({ name: 'Olivia Park' })
     await until(async () => {
       await open('/requests')
+      await page.getByRole('row').nth(1).waitFor()
       return (await page.getByRole('row').count()) >= 4
     })
     const failed = page.getByRole('row', { name: /domain_not_verified/ })
