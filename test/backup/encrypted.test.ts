@@ -30,7 +30,7 @@ afterAll(() => store?.close())
 
 test('a backup encrypted with age can be read only with its identity, and includes the secret key', async () => {
   const folder = join(store.folder, 'age')
-  const made = await store.mailroom(['backup', folder, '--age', recipient, '--json'])
+  const made = await store.mailroom(['backup', folder, '--age', recipient, '--pace', '100', '--json'])
   expect([made.status, made.err]).toEqual([0, ''])
   const backedUp = await tableContents(store.database.db)
   expect(JSON.parse(made.out)).toMatchObject({ encryption: 'age', secret_key_included: true })
@@ -85,7 +85,7 @@ test('a backup encrypted for a GnuPG key is read with gpg', async () => {
     const args = ['--batch', '--passphrase', '', '--quick-generate-key', 'operator@example.com', 'default', 'default']
     const made = Bun.spawnSync(['gpg', ...args], { env: gpg })
     expect([made.exitCode, String(made.stderr)]).toEqual([0, expect.any(String)])
-    const ran = await store.mailroom(['backup', folder, '--gpg', 'operator@example.com', '--json'], gpg)
+    const ran = await store.mailroom(['backup', folder, '--gpg', 'operator@example.com', '--pace', '100', '--json'], gpg)
     expect([ran.status, ran.err]).toEqual([0, ''])
     expect(listFiles(folder).some(file => file.endsWith('.segment.zst.gpg'))).toBe(true)
     const verified = await store.mailroom(['backup', 'verify', folder, '--quick', '--json'], gpg)

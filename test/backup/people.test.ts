@@ -68,7 +68,7 @@ async function addPerson(db: Db): Promise<void> {
 test('a restore brings people and their factors back, but no session and no link', async () => {
   await addPerson(store.database.db)
   const folder = join(store.folder, 'backups')
-  expect((await store.mailroom(['backup', folder])).status).toBe(0)
+  expect((await store.mailroom(['backup', folder, '--pace', '100'])).status).toBe(0)
   const restored = await store.mailroom(['restore', folder], { MAILROOM_DATABASE_URL: target.url })
   expect([restored.status, restored.err]).toEqual([0, ''])
   expect(restored.out).toContain('Everyone has to sign in again.')

@@ -19,7 +19,7 @@ let archive: Uint8Array
 
 beforeAll(async () => {
   store = await createBackupSource(20)
-  const made = await piped(['backup', '-'], new Uint8Array())
+  const made = await piped(['backup', '-', '--pace', '100'], new Uint8Array())
   expect(made.status).toBe(0)
   expect(made.err).toContain('Created the backup ')
   archive = made.bytes

@@ -164,6 +164,7 @@ test('clamd dies and comes back: mail received meanwhile waits in quarantine unt
   const waiting = database.db.selectFrom('messages').select('id').where('scan', '=', 'error')
   expect((await waiting.execute()).length).toBeGreaterThan(0)
   clamd = await startClamd({ folder: join(folder, 'clamd') })
+  await command('quarantine', 'rescan', ...(await waiting.execute()).map(({ id }) => id))
   await retryUntilSettled(async () => (await waiting.execute()).length === 0 || undefined, 'the later scans', giveUpMs)
   await mailFlows()
 }, 240_000)
@@ -183,7 +184,7 @@ test('backed up while mail flows, then moved: the last backup is restored on ano
   // What the relay does not get any more waits in the queue, and in the backup.
   await command('queue', 'hold', '--all', '--reason', 'moving')
   expect(await mailroom.kill('SIGTERM')).toBe(0)
-  const { id } = await command('backup', backups)
+  const { id } = await command('backup', backups, '--pace', '100')
   const { keys } = await allKeys()
   await database.close()
   await mariadb.stop()

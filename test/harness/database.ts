@@ -27,10 +27,10 @@ export async function freshDatabase(connections = 8): Promise<FreshDatabase> {
   const { pathname } = new URL(database.url)
   if (migrated) {
     const statements = migrated
-    await onServer(connection => writeSchema(connection, statements), pathname.slice(1))
+    await onServer(database.url, connection => writeSchema(connection, statements), pathname.slice(1))
   } else {
     await migrate(database.db)
-    migrated = await onServer(readSchema, pathname.slice(1))
+    migrated = await onServer(database.url, readSchema, pathname.slice(1))
   }
   return database
 }
@@ -38,23 +38,28 @@ export async function freshDatabase(connections = 8): Promise<FreshDatabase> {
 /** A database without tables, which is dropped when it is closed. */
 export async function emptyDatabase(connections = 8): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  const url = new URL(testServerUrl())
+  const server = testServerUrl()
+  const url = new URL(server)
   url.pathname = `/${name}`
-  await onServer(connection => connection.query(`CREATE DATABASE ${name}`))
+  await onServer(server, connection => connection.query(`CREATE DATABASE ${name}`))
   const database = openDatabase(url.href, connections)
   return {
     ...database,
     url: url.href,
     close: async () => {
       await database.close()
-      await onServer(connection => connection.query(`DROP DATABASE ${name}`))
+      await onServer(server, connection => connection.query(`DROP DATABASE ${name}`))
     },
   }
 }
 
 /** Does something on a connection of its own, in this database if one is named. */
-async function onServer<Result>(act: (connection: Connection) => Promise<Result>, database?: string): Promise<Result> {
-  const url = new URL(testServerUrl())
+async function onServer<Result>(
+  server: string,
+  act: (connection: Connection) => Promise<Result>,
+  database?: string,
+): Promise<Result> {
+  const url = new URL(server)
   const socketPath = url.searchParams.get('socketPath')
   const connection = await createConnection({
     ...(socketPath ? { socketPath } : { host: url.hostname, port: Number(url.port || 3306) }),
