@@ -39,7 +39,7 @@ When no other Mailroom serves the same domains any more:
   },
   async run({ from, id, identity }, { env }) {
     const { databaseUrl, varFolder } = readCommandConfig(env)
-    const identities = identity === undefined ? [] : readIdentities(identity)
+    const identities = identity === undefined ? [] : await readIdentities(identity)
     return await withBackup(from, { id, varFolder }, async (folder, manifest) => {
       requireKnownVersion(manifest)
       const keys = requireDecryptionKeys(manifest, identities, false) ?? { identities }

@@ -85,7 +85,10 @@ test('a backup encrypted for a GnuPG key is read with gpg', async () => {
     const args = ['--batch', '--passphrase', '', '--quick-generate-key', 'operator@example.com', 'default', 'default']
     const made = Bun.spawnSync(['gpg', ...args], { env: gpg })
     expect([made.exitCode, String(made.stderr)]).toEqual([0, expect.any(String)])
-    const ran = await store.mailroom(['backup', folder, '--gpg', 'operator@example.com', '--pace', '100', '--json'], gpg)
+    const ran = await store.mailroom(
+      ['backup', folder, '--gpg', 'operator@example.com', '--pace', '100', '--json'],
+      gpg,
+    )
     expect([ran.status, ran.err]).toEqual([0, ''])
     expect(listFiles(folder).some(file => file.endsWith('.segment.zst.gpg'))).toBe(true)
     const verified = await store.mailroom(['backup', 'verify', folder, '--quick', '--json'], gpg)

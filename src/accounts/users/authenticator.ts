@@ -1,10 +1,12 @@
-import { generateSecret, generateURI, verify } from 'otplib'
 import { type Instant, millisecondsOf } from '../../base/clock.ts'
 import type { Id } from '../../base/ids.ts'
 import type { SealedSecret, Secrets } from '../../base/secrets/secrets.ts'
 import type { UserRow } from './table.ts'
 
 const stepSeconds = 30
+
+/** Loaded with the first code: few restarts see one. */
+const loadOtplib = () => import('otplib')
 
 /** 160 bits in base32, as an authenticator takes them. */
 export const authenticatorSecretPattern = '^[A-Z2-7]{32}$'
@@ -18,7 +20,8 @@ export interface NewAuthenticator {
 }
 
 /** @param host what tells this account from others in the authenticator */
-export function newAuthenticator(email: string, host: string): NewAuthenticator {
+export async function newAuthenticator(email: string, host: string): Promise<NewAuthenticator> {
+  const { generateSecret, generateURI } = await loadOtplib()
   const secret = generateSecret()
   return { secret, uri: generateURI({ issuer: `Mailroom ${host}`, label: email, secret }) }
 }
@@ -26,6 +29,7 @@ export function newAuthenticator(email: string, host: string): NewAuthenticator 
 /** The time step of a code that the authenticator shows now, or showed or will show within a step; undefined: it is wrong. */
 export async function verifyAuthenticatorCode(secret: string, code: string, now: Instant): Promise<number | undefined> {
   if (!/^\d{6}$/.test(code)) return undefined
+  const { verify } = await loadOtplib()
   const epoch = Math.floor(millisecondsOf(now) / 1000)
   const result = await verify({ secret, token: code, epoch, epochTolerance: stepSeconds })
   return result.valid && 'timeStep' in result ? result.timeStep : undefined

@@ -40,7 +40,7 @@ export async function setPassword(deps: SignInDeps, request: OwnRequest, passwor
 }
 
 /** A secret for the person to put into their authenticator. Nothing changes until a code of it comes back. */
-export function beginAuthenticator({ session, context }: OwnRequest): NewAuthenticator {
+export function beginAuthenticator({ session, context }: OwnRequest): Promise<NewAuthenticator> {
   return newAuthenticator(session.email, new URL(context.origin).host)
 }
 

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { Decrypter, Encrypter } from 'age-encryption'
 import { CommandError, UsageError } from '../../base/operator-error.ts'
 
 /** How the files of a backup are encrypted. */
@@ -22,12 +21,16 @@ export interface DecryptionKeys {
   readonly identities: readonly string[]
 }
 
+/** A process that serves reads the names of backups, and seldom what is in them. */
+const loadAge = () => import('age-encryption')
+
 /** @throws CommandError when gpg is not installed or does not know a key */
 export async function encrypt(bytes: Uint8Array, encryption: Encryption): Promise<Uint8Array> {
   switch (encryption.kind) {
     case 'none':
       return bytes
     case 'age': {
+      const { Encrypter } = await loadAge()
       const encrypter = new Encrypter()
       for (const recipient of encryption.recipients) encrypter.addRecipient(recipient)
       return await encrypter.encrypt(bytes)
@@ -46,6 +49,7 @@ export async function encrypt(bytes: Uint8Array, encryption: Encryption): Promis
 export async function decrypt(name: string, bytes: Uint8Array, { identities }: DecryptionKeys): Promise<Uint8Array> {
   if (name.endsWith(encryptionSuffixes.gpg)) return await runGpg(['--decrypt'], bytes)
   if (!name.endsWith(encryptionSuffixes.age)) return bytes
+  const { Decrypter } = await loadAge()
   const decrypter = new Decrypter()
   for (const identity of identities) decrypter.addIdentity(identity)
   return await decrypter.decrypt(bytes)
@@ -69,7 +73,8 @@ async function runGpg(args: readonly string[], bytes: Uint8Array): Promise<Uint8
 }
 
 /** Recipients of age, each given as such or as a file with one on each line. @throws UsageError */
-export function readRecipients(values: readonly string[]): readonly string[] {
+export async function readRecipients(values: readonly string[]): Promise<readonly string[]> {
+  const { Encrypter } = await loadAge()
   return values.flatMap(value => {
     const recipients = value.startsWith('age1')
       ? [value]
@@ -85,7 +90,8 @@ export function readRecipients(values: readonly string[]): readonly string[] {
 }
 
 /** The identities in a file that age-keygen wrote. @throws UsageError */
-export function readIdentities(path: string): readonly string[] {
+export async function readIdentities(path: string): Promise<readonly string[]> {
+  const { Decrypter } = await loadAge()
   const identities = readNonEmptyLines(path, 'not an age identity file')
   for (const identity of identities)
     try {

@@ -43,7 +43,7 @@ backup always includes it; for any other, keep a copy of the secret key elsewher
   },
   async run({ to, age, gpg, 'include-secret-key': includeSecretKey, full, pace }, { env }) {
     const config = readCommandConfig(env)
-    const encryption = encryptionOf(age, gpg)
+    const encryption = await encryptionOf(age, gpg)
     const isKeyIncluded = encryption.kind !== 'none' || includeSecretKey
     const secretKey = readSecretKeyText(readEnvValue(env, 'MAILROOM_SECRET_KEY'), config.varFolder)
     setPriority(niceness)
@@ -68,9 +68,12 @@ backup always includes it; for any other, keep a copy of the secret key elsewher
   },
 })
 
-function encryptionOf(age: readonly string[] | undefined, gpg: readonly string[] | undefined): Encryption {
+async function encryptionOf(
+  age: readonly string[] | undefined,
+  gpg: readonly string[] | undefined,
+): Promise<Encryption> {
   if (age && gpg) throw new UsageError('--age and --gpg exclude each other')
-  if (age) return { kind: 'age', recipients: readRecipients(age) }
+  if (age) return { kind: 'age', recipients: await readRecipients(age) }
   if (gpg) return { kind: 'gpg', recipients: gpg }
   return { kind: 'none' }
 }

@@ -40,7 +40,7 @@ lists any damage, and then ends with status 1. The time of the last success is a
   },
   async run({ folder: from, id, identity, quick, 'database-url': scratchUrl }, { env }) {
     const config = readCommandConfig(env)
-    const identities = identity === undefined ? [] : readIdentities(identity)
+    const identities = identity === undefined ? [] : await readIdentities(identity)
     setPriority(niceness)
     return await withBackup(from, { id, varFolder: config.varFolder }, async (folder, manifest) => {
       const keys = requireDecryptionKeys(manifest, identities, quick)
