@@ -5,7 +5,7 @@ import { type Id, newId } from '../base/ids.ts'
 import type { EventType } from './event-types.ts'
 import { insertEvents } from './table.ts'
 
-/** Something that happened, for programs that read events or are told of them. */
+/** Something that happened, for programs that read events or get them delivered. */
 export interface NewEvent {
   /** Absent: a new one. */
   readonly id?: Id<'evt'>

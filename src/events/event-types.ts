@@ -24,7 +24,7 @@ export type EventType = (typeof eventTypes)[number]
 
 type EventSubject = EventType extends `${infer Subject}.${string}` ? Subject : never
 
-/** What an event tells of needs the scope that reading the same by the API needs. */
+/** What an event reports needs the scope that reading the same by the API needs. */
 const scopes: Readonly<Record<EventSubject, Scope>> = {
   message: 'inbox:read',
   email: 'email:read',

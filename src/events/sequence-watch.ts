@@ -15,7 +15,7 @@ export interface SequenceAdvance {
 }
 
 /**
- * Tells this process when there are new events: all who wait for some share one look at the database each 200 ms, and there is
+ * Notifies this process of new events: all who wait for some share one look at the database each 200 ms, and there is
  * none while nobody waits.
  */
 export interface SequenceWatch {
@@ -33,7 +33,7 @@ export interface SequenceWatch {
 export const watchPollMs = 200
 /** Nobody waits; whoever subscribes ends this. */
 const idleMs = 60_000
-/** After more new events than this readers are told that it may be anything. */
+/** Of more new events than this the types are not looked up: `changed` is null. */
 const maxListed = 5000
 
 export function watchSequence({ db, log }: { readonly db: Db; readonly log: Log }): SequenceWatch {

@@ -699,7 +699,7 @@ export interface DatabaseSchema {
     /** Who made it, or enabled it last: an API key, or else a member in the dashboard. */
     maker_key_id: Id<'key'> | null
     maker_member_id: Id<'mem'> | null
-    /** All events up to this sequence are delivered, in `webhook_deliveries`, or not wanted. */
+    /** All events up to this sequence are delivered, in `webhook_deliveries`, or not for this webhook. */
     read_through: number
     last_success_at: Instant | null
     /** Since the first failure after the last success; null: the last attempt succeeded, or there was none. */

@@ -45,8 +45,8 @@ export const waitForMessageTool: ListedTool = {
   annotations: { title: 'Wait for a message', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
 }
 
-/** Which messages count; what is absent does not matter. */
-interface MessageWanted {
+/** Which messages match; what is absent does not matter. */
+interface MessageCriteria {
   readonly mailbox: string | undefined
   readonly from: string | undefined
   readonly subject: string | undefined
@@ -72,7 +72,7 @@ export function waitForMessage(
   context: RequestContext,
 ): Promise<CallToolResult> {
   return tryCall(deps, waitForMessageTool.name, context, async () => {
-    const wanted = {
+    const criteria = {
       mailbox: readText(args, 'mailbox'),
       from: readText(args, 'from'),
       subject: readText(args, 'subject'),
@@ -83,7 +83,7 @@ export function waitForMessage(
     for (;;) {
       const seconds = Math.max(0, Math.ceil((endsAtMs - performance.now()) / 1000))
       const page = await read(after, seconds)
-      const match = page.data.find(event => isWanted(event.data, wanted))
+      const match = page.data.find(event => matchesCriteria(event.data, criteria))
       if (match) return found(match.data, eventCursor(match.sequence))
       after = page.next_after
       // Nothing came in the time that was left, or the server stops.
@@ -109,7 +109,7 @@ async function readEvents(
   return (await (await dispatch(request)).json()) as MessageEvents
 }
 
-function isWanted(message: MessageEventData, { mailbox, from, subject }: MessageWanted): boolean {
+function matchesCriteria(message: MessageEventData, { mailbox, from, subject }: MessageCriteria): boolean {
   const has = (text: string, part: string | undefined) =>
     part === undefined || text.toLowerCase().includes(part.toLowerCase())
   const isFor =

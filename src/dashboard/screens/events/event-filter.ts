@@ -12,8 +12,8 @@ export interface EventFilter {
 export function readEventFilter(search: Readonly<Record<string, unknown>>): EventFilter {
   const { type, live } = search
   const group = eventGroups.find(({ key }) => key === type)
-  const wanted = isEventType(type) ? type : group?.key
-  return { ...(wanted && { type: wanted }), ...(live === true && { live }) }
+  const shown = isEventType(type) ? type : group?.key
+  return { ...(shown && { type: shown }), ...(live === true && { live }) }
 }
 
 /** The types that a filter asks for, as the API's query has them; empty: all. */

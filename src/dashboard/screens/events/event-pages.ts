@@ -62,12 +62,12 @@ export function useNewEvents(types: readonly string[], newest: FeedEvent | undef
 export function useLiveEvents(types: readonly string[], after: string | null, onRefused: () => void) {
   const { api } = useOrganization()
   const [events, setEvents] = useState<readonly FeedEvent[]>([])
-  const wanted = types.join(',')
+  const typeList = types.join(',')
   // biome-ignore lint/correctness/useExhaustiveDependencies: `onRefused` is new at every rendering
   useEffect(() => {
     setEvents([])
     if (after === null) return
-    const query = { after, ...(wanted && { types: wanted }) }
+    const query = { after, ...(typeList && { types: typeList }) }
     const source = new EventSource(linkTo(api, '/app/api/v1/events', query))
     source.onmessage = ({ data, lastEventId }) => {
       const event: FeedEvent = { ...JSON.parse(String(data)), cursor: lastEventId }
@@ -82,6 +82,6 @@ export function useLiveEvents(types: readonly string[], after: string | null, on
       source.close()
       clearTimeout(timer)
     }
-  }, [api, wanted, after])
+  }, [api, typeList, after])
   return events
 }

@@ -2,7 +2,7 @@ import type { components } from '../../api/generated/app.ts'
 import type { Tone } from '../../components/text/Status.tsx'
 import { isEmailStatus, statusTone } from '../sent/email-status.ts'
 
-/** Something that happened, as programs are told of it, with the cursor from which on the feed has what came after it. */
+/** Something that happened, as programs get it, with the cursor from which on the feed has what came after it. */
 export type FeedEvent = components['schemas']['EventHistory']['data'][number]
 
 /** How a type is drawn. What of an email is known only by its status is drawn like that status. */

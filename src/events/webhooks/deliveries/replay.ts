@@ -64,12 +64,12 @@ export async function replayEvents(
   { from, to, types, onlyFailed, cursor, isDryRun = false }: Replay,
   record: (tx: Db, replayed: number) => Promise<void>,
 ): Promise<ReplayResult> {
-  const wanted = typesOf(webhook).filter(isEventType)
+  const subscribed = typesOf(webhook).filter(isEventType)
   const mailboxIds = fromJson(webhook.mailbox_ids)
   const selection = {
     webhookId: webhook.id,
     organizationId: webhook.organization_id,
-    types: types ? wanted.filter(type => types.includes(type)) : wanted,
+    types: types ? subscribed.filter(type => types.includes(type)) : subscribed,
     brandId: webhook.brand_id,
     ...(mailboxIds.length > 0 && { mailboxIds, keepsOthers: true }),
     from,

@@ -11,7 +11,7 @@ import { disabledBy, type TaskOutcome } from './outcome.ts'
 export interface DispatchSettlement {
   readonly webhookId: Id<'whk'>
   readonly outcomes: readonly TaskOutcome[]
-  /** All events up to it are delivered, waiting for another attempt, or not wanted. */
+  /** All events up to it are delivered, waiting for another attempt, or not for this webhook. */
   readonly readThrough: number
 }
 

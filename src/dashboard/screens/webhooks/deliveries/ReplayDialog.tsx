@@ -19,9 +19,9 @@ export function ReplayDialog({ webhook, onClose }: { readonly webhook: Webhook; 
   const queryClient = useQueryClient()
   const formId = useId()
   const [span, setSpan] = useState<ReplaySpan | null>(null)
-  const count = useMutation({ mutationFn: (wanted: ReplaySpan) => replay(api, webhook.id, wanted, true) })
+  const count = useMutation({ mutationFn: (entered: ReplaySpan) => replay(api, webhook.id, entered, true) })
   const send = useMutation({
-    mutationFn: (wanted: ReplaySpan) => replay(api, webhook.id, wanted, false),
+    mutationFn: (counted: ReplaySpan) => replay(api, webhook.id, counted, false),
     onSuccess: () => {
       showToast(strings.replaying)
       onClose()
@@ -58,9 +58,9 @@ export function ReplayDialog({ webhook, onClose }: { readonly webhook: Webhook; 
           <SpanForm
             id={formId}
             webhook={webhook}
-            onSpan={wanted => {
-              setSpan(wanted)
-              count.mutate(wanted)
+            onSpan={entered => {
+              setSpan(entered)
+              count.mutate(entered)
             }}
           />
         </div>

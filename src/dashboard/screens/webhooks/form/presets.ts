@@ -28,8 +28,8 @@ export function presetOf(types: readonly EventType[], offered: readonly EventTyp
   const chosen = new Set(types)
   return (
     offeredPresets(offered).find(name => {
-      const wanted = presetTypes(name, offered)
-      return wanted.length === chosen.size && wanted.every(type => chosen.has(type))
+      const inPreset = presetTypes(name, offered)
+      return inPreset.length === chosen.size && inPreset.every(type => chosen.has(type))
     }) ?? null
   )
 }
