@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { type TLSSocket, connect as wrap } from 'node:tls'
 
 /** An SMTP client on a raw socket, which can send anything, valid or not, and returns the replies. */
@@ -22,6 +23,22 @@ export class SmtpClient {
       socket.once('error', reject)
     })
     return new SmtpClient(socket)
+  }
+
+  /**
+   * Connects, and does a TLS handshake whose first bytes, that many of the ClientHello (all of them: Infinity), leave in one
+   * packet with what is sent before it.
+   */
+  static async connectTls(port: number, before: Buffer, bytes: number): Promise<SmtpClient> {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.setNoDelay()
+    const client = new SmtpClient(wrap({ socket: withFirstPacket(socket, before, bytes), rejectUnauthorized: false }))
+    await new Promise<void>((resolve, reject) => {
+      client.socket.once('secureConnect', resolve)
+      client.socket.once('error', reject)
+      client.socket.once('close', () => reject(new Error('the connection ended in the handshake')))
+    })
+    return client
   }
 
   /** Connects, and reads the greeting and the reply to EHLO. */
@@ -125,4 +142,31 @@ export class SmtpClient {
   hangUp(): void {
     this.socket.destroy()
   }
+}
+
+/** The socket, with `before` in one packet with the first `bytes` of what is written to it. */
+function withFirstPacket(socket: Socket, before: Buffer, bytes: number): Duplex {
+  let isFirst = true
+  const stream = new Duplex({
+    read: () => undefined,
+    write(chunk: Buffer, _encoding, done) {
+      if (!isFirst) {
+        socket.write(chunk, done)
+        return
+      }
+      isFirst = false
+      socket.write(Buffer.concat([before, chunk.subarray(0, bytes)]))
+      if (bytes >= chunk.length) done()
+      else setTimeout(() => socket.write(chunk.subarray(bytes), done), 20)
+    },
+    destroy(error, done) {
+      socket.destroy()
+      done(error)
+    },
+  })
+  socket.on('data', chunk => stream.push(chunk))
+  socket.on('end', () => stream.push(null))
+  socket.on('error', error => stream.destroy(error))
+  socket.on('close', () => stream.destroy())
+  return stream
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import { mergeCertificates } from '../../src/ports/certificates/merge.ts'
 import type { InboundPipeline, InboundRecipient, IncomingMessage } from '../../src/receiving/incoming-message.ts'
 import { refuseMail } from '../../src/receiving/smtp-refusal.ts'
-import { openSmtpServer } from '../../src/servers/smtp/server.ts'
+import { openSmtpServer, type SmtpListener } from '../../src/servers/smtp/server.ts'
 import type { SmtpConfig, SmtpTimeouts } from '../../src/servers/smtp/session-limits.ts'
 import { openSpoolFolder } from '../../src/servers/smtp/spool.ts'
 import { until } from './until.ts'
@@ -81,6 +81,7 @@ export async function openTestSmtpServer(
   timeouts: Partial<SmtpTimeouts> = {},
   spoolFolder = mkdtempSync(join(tmpdir(), 'spool-')),
   certificates = mergeCertificates([]),
+  listener: Partial<SmtpListener> = {},
 ): Promise<TestSmtpServer> {
   const pipeline = recordingPipeline()
   const logged: string[] = []
@@ -93,6 +94,7 @@ export async function openTestSmtpServer(
       tls: 'starttls',
       requiresCertificate: false,
       allowsLocalLogin: false,
+      ...listener,
     },
     openService: () => ({
       acceptedAs: 'Accepted as',

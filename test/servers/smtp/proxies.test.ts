@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
+import { selfSigned } from '../../harness/certificates.ts'
+import { replaceableCertificates } from '../../harness/replaceable-certificates.ts'
 import { SmtpClient } from '../../harness/smtp-client.ts'
 import { openTestSmtpServer, type TestSmtpServer } from '../../harness/smtp-server.ts'
 import { swaks } from '../../harness/swaks.ts'
@@ -69,6 +71,18 @@ test('reads a header that comes octet by octet, and one together with the first 
   }
   const hasty = await connected(Buffer.concat([binaryHeader, Buffer.from('QUIT\r\n')]))
   expect(await hasty.rest()).toMatch(/^220 .*\r\n(?:221 2\.0\.0 .*\r\n|421 .*\r\n)$/)
+})
+
+test('reads a header that comes in one packet with the start of a TLS handshake, or all of it', async () => {
+  const certificates = replaceableCertificates(selfSigned(['mx.ours.test']))
+  const implicitTls = { kind: 'submission', tls: 'implicit', requiresCertificate: true } as const
+  server = await openTestSmtpServer({ smtpProxies: balancer }, {}, undefined, certificates, implicitTls)
+  for (const before of [Buffer.from(header('192.0.2.7')), binaryHeader])
+    for (const bytes of [0, 1, 100, Infinity]) {
+      const client = await SmtpClient.connectTls(server.port, before, bytes)
+      expect(await clientOfMessage(client)).toBe('192.0.2.7')
+      expect(server.inbound.received.at(-1)?.tls).toStartWith('TLSv1.3 ')
+    }
 })
 
 test('uses the address of the load balancer when the header has no client', async () => {
