@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { receiverTls } from '../events/webhooks/destination/trusted-roots.ts'
 import type { AttemptDeps } from '../events/webhooks/dispatch/attempt.ts'
 import { WebhookDispatcher } from '../events/webhooks/dispatch/dispatcher.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
@@ -7,7 +7,7 @@ import type { AppContext } from './app-context.ts'
 import { jobs, startJobs } from './jobs.ts'
 import { notifyOwners } from './webhook-notice.ts'
 
-/** What an attempt to deliver to a webhook depends on, as the settings say. */
+/** What an attempt to deliver to a webhook depends on, as the settings say. @throws ConfigError for MAILROOM_WEBHOOK_CA */
 export function webhookAttempts({
   config,
   clock,
@@ -19,7 +19,7 @@ export function webhookAttempts({
     secrets,
     resolver,
     policy: { allowedNetworks: config.webhookAllow ?? [], allowsHttp: config.webhookHttp },
-    trustedCa: config.webhookCa === undefined ? undefined : readFileSync(config.webhookCa, 'utf8'),
+    tls: config.webhookCa === undefined ? undefined : receiverTls(config.webhookCa),
   }
 }
 

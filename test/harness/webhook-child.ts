@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import pino from 'pino'
 import { systemClock } from '../../src/base/clock.ts'
 import { openDatabase } from '../../src/base/database/database.ts'
 import { secretsOf } from '../../src/base/secrets/secrets.ts'
 import { watchSequence } from '../../src/events/sequence-watch.ts'
+import { receiverTls } from '../../src/events/webhooks/destination/trusted-roots.ts'
 import { WebhookDispatcher } from '../../src/events/webhooks/dispatch/dispatcher.ts'
 import { networkResolver } from '../../src/ports/resolver/network/network.ts'
 
@@ -19,7 +19,7 @@ new WebhookDispatcher(
     secrets: secretsOf([Buffer.from(secretKey, 'base64')]),
     resolver: networkResolver({ servers: [{ host: '127.0.0.1', port: Number(dnsPort) }], timeoutMs: 1000 }),
     policy: { allowedNetworks: ['127.0.0.0/8'], allowsHttp: false },
-    trustedCa: readFileSync(caFile, 'utf8'),
+    tls: receiverTls(caFile),
     sequenceWatch: watchSequence({ db, log }),
     onDisabled: async () => undefined,
   },

@@ -437,7 +437,7 @@ export const settings = {
   webhookCa: optional(
     'WEBHOOK_CA',
     text,
-    'File with root certificates (PEM) of a private authority that webhooks trust, instead of the usual ones.',
+    'File with root certificates (PEM) of a private authority that webhooks trust beside the usual ones.',
   ),
 
   logLevel: setting(

@@ -23,9 +23,14 @@ export function readCertificate(chain: string, privateKey: string): Certificate 
   return { names, chain, privateKey, notBefore: new Date(first.validFrom), notAfter: new Date(first.validTo) }
 }
 
+/** The certificates in a text, each in PEM; their content is not checked. */
+export function splitCertificates(text: string): readonly string[] {
+  return text.match(certificateForm) ?? []
+}
+
 /** @throws CertificateError */
 export function readChain(chain: string): readonly X509Certificate[] {
-  const texts = chain.match(certificateForm) ?? []
+  const texts = splitCertificates(chain)
   if (texts.length > maxCertificates) throw new CertificateError(`the chain has more than ${maxCertificates} parts`)
   try {
     return texts.map(text => new X509Certificate(text))

@@ -3,8 +3,10 @@ import { createServer, type Socket } from 'node:net'
 import { type CheckedDestination, checkDestination } from '../../../src/events/webhooks/destination/destination.ts'
 import { maxResponseBytes, post } from '../../../src/events/webhooks/destination/post.ts'
 import { networkResolver } from '../../../src/ports/resolver/network/network.ts'
+import { createTestAuthority } from '../../harness/certificates.ts'
 import type { DnsNode } from '../../harness/dns.ts'
 import { until } from '../../harness/until.ts'
+import { startWebhookReceiver } from '../../harness/webhook-receiver.ts'
 import { openWebhookFixtures, type WebhookFixtures } from './fixtures.ts'
 
 /** Only 127.0.0.1 stands for a public address here; 127.0.0.2 is loopback. */
@@ -101,7 +103,7 @@ function loopback(url: string): CheckedDestination {
 }
 
 const request = (url: string, signal: AbortSignal = AbortSignal.timeout(5000)) =>
-  post({ destination: loopback(url), headers: {}, body: '{}', signal, trustedCa: fixtures.authority.root })
+  post({ destination: loopback(url), headers: {}, body: '{}', signal, tls: fixtures.tls })
 
 test('the certificate must be for the name, although the address is connected to', async () => {
   const receiver = fixtures.newReceiver('named.test')
@@ -109,6 +111,18 @@ test('the certificate must be for the name, although the address is connected to
   // Not over a connection of another name either.
   expect((await request(receiver.url)).status).toBe(401)
   await expect(request(`https://other.test:${receiver.port}/`)).rejects.toThrow(/altnames|certificate/i)
+})
+
+test('a receiver whose certificate goes back to no trusted root gets nothing', async () => {
+  const other = createTestAuthority()
+  const receiver = startWebhookReceiver(other, 'stranger.test')
+  try {
+    await expect(request(receiver.url)).rejects.toThrow(/issuer|self.signed/i)
+    expect(receiver.deliveries.length + receiver.unverified.length).toBe(0)
+  } finally {
+    await receiver.close()
+    other.close()
+  }
 })
 
 test('of an endless response 64 KB are read', async () => {

@@ -1,9 +1,11 @@
+import { createSecureContext, type SecureContext } from 'node:tls'
 import pino from 'pino'
 import type { Db } from '../../../src/base/database/database.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
 import { appendEvents, type NewEvent } from '../../../src/events/append-events.ts'
 import { type SequenceWatch, watchSequence } from '../../../src/events/sequence-watch.ts'
 import { startSequencer } from '../../../src/events/sequencer.ts'
+import { trustedRoots } from '../../../src/events/webhooks/destination/trusted-roots.ts'
 import type { DispatchDeps } from '../../../src/events/webhooks/dispatch/dispatch-deps.ts'
 import { WebhookDispatcher } from '../../../src/events/webhooks/dispatch/dispatcher.ts'
 import { webhookRoutes } from '../../../src/events/webhooks/routes.ts'
@@ -20,6 +22,8 @@ export interface WebhookFixtures {
   readonly db: Db
   readonly dns: TestDns
   readonly authority: TestAuthority
+  /** Trusts the authority beside the usual roots. */
+  readonly tls: SecureContext
   /** Whose webhooks were disabled, and why. */
   readonly disabled: { readonly id: string; readonly reason: string }[]
   /** Starts a receiver that the DNS server knows. */
@@ -36,6 +40,7 @@ export async function openWebhookFixtures(
   allowedNetworks: readonly string[] = ['127.0.0.0/8'],
 ): Promise<WebhookFixtures> {
   const authority = createTestAuthority()
+  const tls = createSecureContext({ ca: [...trustedRoots(authority.root)] })
   const dns = await startDns()
   const log = pino({ level: process.env['MAILROOM_TEST_LOG'] ?? 'silent' })
   const resolver = networkResolver({
@@ -52,7 +57,7 @@ export async function openWebhookFixtures(
         secrets: testSecrets,
         resolver,
         policy: { allowedNetworks, allowsHttp: false },
-        trustedCa: authority.root,
+        tls,
       }
       deps = {
         ...attempts,
@@ -74,6 +79,7 @@ export async function openWebhookFixtures(
     db,
     dns,
     authority,
+    tls,
     disabled,
     newReceiver(name, respond, records = { A: ['127.0.0.1'] }) {
       const receiver = startWebhookReceiver(authority, name, respond)

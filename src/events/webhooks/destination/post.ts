@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isIPv6 } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { type CheckedDestination, hostOf } from './destination.ts'
 
 /** What a receiver responded. */
@@ -19,8 +20,8 @@ export interface PostRequest {
   readonly body: string
   /** Ends the connection. */
   readonly signal: AbortSignal
-  /** Root certificates in PEM that are trusted instead of the usual ones; undefined: the usual ones. */
-  readonly trustedCa: string | undefined
+  /** Which roots are trusted; undefined: the usual ones. */
+  readonly tls: SecureContext | undefined
 }
 
 /** At most so much of a response is read: then the connection is closed. */
@@ -33,7 +34,7 @@ const maxKeptLength = 1024
  * has a connection of its own, and a redirect is a response like any other.
  * @throws what the network or TLS ran into, or the reason of `signal`
  */
-export function post({ destination, headers, body, signal, trustedCa }: PostRequest): Promise<PostResponse> {
+export function post({ destination, headers, body, signal, tls }: PostRequest): Promise<PostResponse> {
   const { url, address } = destination
   const { promise, resolve, reject } = Promise.withResolvers<PostResponse>()
   const options = {
@@ -46,9 +47,7 @@ export function post({ destination, headers, body, signal, trustedCa }: PostRequ
     agent: false as const,
   }
   const request: ClientRequest =
-    url.protocol === 'https:'
-      ? requestHttps({ ...options, ...(trustedCa === undefined ? {} : { ca: trustedCa }) })
-      : requestHttp(options)
+    url.protocol === 'https:' ? requestHttps({ ...options, ...(tls && { secureContext: tls }) }) : requestHttp(options)
   const abort = () => {
     reject(signal.reason)
     request.destroy()

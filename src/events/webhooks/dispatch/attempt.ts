@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls'
 import { type Clock, millisecondsOf } from '../../../base/clock.ts'
 import type { Secrets } from '../../../base/secrets/secrets.ts'
 import { version } from '../../../base/version.ts'
@@ -14,8 +15,8 @@ export interface AttemptDeps {
   readonly secrets: Secrets
   readonly resolver: Resolver
   readonly policy: DestinationPolicy
-  /** Root certificates in PEM that are trusted instead of the usual ones; undefined: the usual ones. */
-  readonly trustedCa: string | undefined
+  /** Which roots are trusted; undefined: the usual ones. */
+  readonly tls: SecureContext | undefined
 }
 
 /** What came of an attempt. */
@@ -66,7 +67,7 @@ export async function attemptDelivery(
 }
 
 async function signAndPost(
-  { clock, secrets, resolver, policy, trustedCa }: AttemptDeps,
+  { clock, secrets, resolver, policy, tls }: AttemptDeps,
   webhook: Pick<WebhookRow, 'id' | 'url' | 'sealed' | 'sealed_by'>,
   { id, body }: { readonly id: string; readonly body: string },
   signal: AbortSignal,
@@ -82,7 +83,7 @@ async function signAndPost(
     'user-agent': `Mailroom/${version}`,
     ...signatureHeaders(id, Math.floor(millisecondsOf(now) / 1000), body, signingSecrets(content, now)),
   }
-  return await post({ destination, headers, body, signal, trustedCa })
+  return await post({ destination, headers, body, signal, tls })
 }
 
 function describeStatus(status: number): string {
