@@ -26,6 +26,7 @@ import { simulatedMail } from '../receiving/reports/simulated-mail.ts'
 import { rescanRound } from '../receiving/rescan/rescan.ts'
 import { openRetentionRound } from '../retention/retention.ts'
 import { measureStorage } from '../retention/storage/storage-metrics.ts'
+import type { SendDeps } from '../sending/accept/open-sending.ts'
 import { recordUnconfirmed } from '../sending/emails/unconfirmed-events.ts'
 import { openQueueMetrics } from '../sending/queue/queue-metrics.ts'
 import { relayPollMs } from '../sending/relay/relay.ts'
@@ -36,6 +37,7 @@ import { livePollMs } from '../servers/http/live/live.ts'
 import type { AppContext } from './app-context.ts'
 import { updateBackupMetrics } from './backup-metrics.ts'
 import { openDoctor } from './doctor.ts'
+import { sendDueNotices } from './webhook-notice.ts'
 
 /** A job of a process, with what it depends on. */
 export type Job<Deps> = {
@@ -59,6 +61,11 @@ export interface HttpJobDeps extends AppContext {
   readonly domains: DomainDeps
   readonly texts: TextWorker
   readonly readiness: Readiness
+}
+
+/** What the jobs of the role `webhooks` use of that role's own. */
+export interface WebhookJobDeps extends AppContext {
+  readonly sending: SendDeps
 }
 
 const secondMs = 1000
@@ -250,12 +257,18 @@ const relay: readonly Job<AppContext>[] = [
   },
 ]
 
-const webhooks: readonly Job<AppContext>[] = [
+const webhooks: readonly Job<WebhookJobDeps>[] = [
   {
     name: 'webhooks',
     intervalMs: dispatchPollMs,
     does: 'delivers events to the webhooks of organizations',
     startedBy: 'startWebhooksRole',
+  },
+  {
+    name: 'webhook-notices',
+    intervalMs: 2 * secondMs,
+    does: 'emails the owners of organizations whose webhooks were disabled',
+    open: deps => signal => sendDueNotices(deps, signal),
   },
   {
     name: 'webhook-metrics',

@@ -5,10 +5,8 @@ import { openIdempotencyKeys } from '../api/idempotency/idempotency-keys.ts'
 import { newWeightedSemaphore } from '../base/concurrency/weighted-semaphore.ts'
 import type { Endpoint } from '../base/config/config.ts'
 import { MiB } from '../base/config/parsers.ts'
-import { publicAddress } from '../base/config/public-address.ts'
-import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import type { Certificates } from '../ports/certificates/port.ts'
-import { openSending, type SendDeps } from '../sending/accept/open-sending.ts'
+import type { SendDeps } from '../sending/accept/open-sending.ts'
 import { maxRecipients } from '../sending/accept/recipients.ts'
 import { openMessageReader } from '../sending/submission/message-reader.ts'
 import { isLoopback, openSmtpServer, type SmtpListener } from '../servers/smtp/server.ts'
@@ -16,6 +14,7 @@ import { openSpoolFolder } from '../servers/smtp/spool.ts'
 import { openSubmissionRecorder } from '../servers/smtp/submission/recorder.ts'
 import { openSubmissionService, type SubmissionDeps } from '../servers/smtp/submission/service.ts'
 import type { AppContext } from './app-context.ts'
+import { openRoleSending } from './role-sending.ts'
 
 /** The body cap of the API: a submitted message is an email to send as well. */
 const maxMessageBytes = 16 * MiB
@@ -105,7 +104,7 @@ function openSubmission(context: AppContext, { wakeRelay, sending }: SubmissionR
   const reader = openMessageReader()
   onStop(() => reader.close())
   return {
-    sending: sending ?? openOwnSending(context, db, wakeRelay),
+    sending: sending ?? openRoleSending(context, db, wakeRelay),
     reader,
     authenticator,
     idempotencyKeys,
@@ -114,19 +113,4 @@ function openSubmission(context: AppContext, { wakeRelay, sending }: SubmissionR
     memory: newWeightedSemaphore(maxMemoryBytes),
     hostname: bounces.hostname,
   }
-}
-
-function openOwnSending(context: AppContext, db: SendDeps['db'], wakeRelay: () => void): SendDeps {
-  const { config, clock, provider, diskSpace, onStop } = context
-  const sending = openSending({
-    db,
-    blobs: mysqlBlobs(db, clock),
-    clock,
-    provider: provider.traits.name,
-    publicUrl: publicAddress(config),
-    hasDiskSpace: diskSpace.hasSpace,
-    wake: wakeRelay,
-  })
-  onStop(() => sending.renderer.close())
-  return sending
 }

@@ -1,11 +1,9 @@
 import { receiverTls } from '../events/webhooks/destination/trusted-roots.ts'
 import type { AttemptDeps } from '../events/webhooks/dispatch/attempt.ts'
 import { WebhookDispatcher } from '../events/webhooks/dispatch/dispatcher.ts'
-import { mysqlBlobs } from '../ports/blobs/mysql.ts'
-import { openSending } from '../sending/accept/open-sending.ts'
 import type { AppContext } from './app-context.ts'
 import { jobs, startJobs } from './jobs.ts'
-import { notifyOwners } from './webhook-notice.ts'
+import { openRoleSending } from './role-sending.ts'
 
 /** What an attempt to deliver to a webhook depends on, as the settings say. @throws ConfigError for MAILROOM_WEBHOOK_CA */
 export function webhookAttempts({
@@ -23,26 +21,11 @@ export function webhookAttempts({
   }
 }
 
-/** Starts what delivers events to webhooks. `wakeRelay` tells the relay of this process that an email may be due. */
+/** Starts what delivers events to webhooks, and notifies owners of those that are disabled. `wakeRelay`: an email may be due. */
 export function startWebhooksRole(context: AppContext, wakeRelay: () => void): void {
-  const { config, clock, log, provider, sequenceWatch, onDrain, onStop } = context
+  const { log, sequenceWatch, onDrain } = context
   const db = context.openPool('webhooks')
-  const sending = openSending({
-    db,
-    blobs: mysqlBlobs(db, clock),
-    clock,
-    provider: provider.traits.name,
-    publicUrl: config.publicUrl ?? '',
-    wake: wakeRelay,
-  })
-  onStop(() => sending.renderer.close())
-  const dispatcher = new WebhookDispatcher({
-    ...webhookAttempts(context),
-    db,
-    log,
-    sequenceWatch,
-    onDisabled: (webhook, reason) => notifyOwners({ db, log, sending }, webhook, reason),
-  })
+  const dispatcher = new WebhookDispatcher({ ...webhookAttempts(context), db, log, sequenceWatch })
   onDrain(() => dispatcher.stop())
-  startJobs(jobs.webhooks, context)
+  startJobs(jobs.webhooks, { ...context, sending: openRoleSending(context, db, wakeRelay) })
 }

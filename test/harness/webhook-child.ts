@@ -21,7 +21,6 @@ new WebhookDispatcher(
     policy: { allowedNetworks: ['127.0.0.0/8'], allowsHttp: false },
     tls: receiverTls(caFile),
     sequenceWatch: watchSequence({ db, log }),
-    onDisabled: async () => undefined,
   },
   Number(leaseMs),
 )

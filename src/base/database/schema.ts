@@ -706,6 +706,8 @@ export interface DatabaseSchema {
     failing_since: Instant | null
     disabled_at: Instant | null
     disabled_reason: 'requested' | 'gone' | 'failing' | 'not_allowed' | 'operator' | null
+    /** When to send the owners the email that it is disabled; null: none is owed. */
+    notice_due_at: Instant | null
     /** The process that delivers to it; null: none. */
     lease: string | null
     leased_until: Instant | null

@@ -2,7 +2,7 @@ import { type Operator, recordAuditEntry } from '../../accounts/audit/audit.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { updateWaitingDue } from './deliveries/table.ts'
-import { disableWebhook } from './disable.ts'
+import { disableWebhook, enabledState } from './disable.ts'
 import { lockWebhook, updateWebhook, type WebhookRow } from './table.ts'
 
 /** Disables a webhook of any organization; one that is disabled already stays so. Undefined: there is none. */
@@ -20,8 +20,7 @@ export function enableByOperator(db: Db, operator: Operator, id: Id<'whk'>): Pro
   return inTransaction(db, async tx => {
     const row = await lockWebhook(tx, id)
     if (!row || row.disabled_at === null) return row
-    const updated_at = operator.clock.now()
-    await updateWebhook(tx, id, { disabled_at: null, disabled_reason: null, failing_since: null, updated_at })
+    await updateWebhook(tx, id, { ...enabledState, updated_at: operator.clock.now() })
     await recordOperatorEntry(tx, operator, row, 'webhook.enable', {})
     return row
   })

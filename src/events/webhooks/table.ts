@@ -3,6 +3,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
+import { type UnrequestedReason, unrequestedReasons } from './disabled-reason.ts'
 
 export type WebhookRow = Selectable<DatabaseSchema['webhooks']>
 
@@ -24,6 +25,7 @@ const webhookColumns = [
   'failing_since',
   'disabled_at',
   'disabled_reason',
+  'notice_due_at',
   'lease',
   'leased_until',
   'created_at',
@@ -102,20 +104,54 @@ export function lockWebhooksNotSealedBy(
     .execute()
 }
 
-/** The webhooks that were disabled since a time for one of these reasons, the latest first. */
+/** The webhooks that were disabled since a time without anybody asking for it, the latest first. */
 export function selectDisabledSince(
   db: Db,
   since: Instant,
-  reasons: readonly NonNullable<WebhookRow['disabled_reason']>[],
   limit: number,
 ): Promise<Pick<WebhookRow, 'id' | 'organization_id' | 'disabled_at' | 'disabled_reason'>[]> {
   return db
     .selectFrom('webhooks')
     .select(['id', 'organization_id', 'disabled_at', 'disabled_reason'])
     .where('disabled_at', '>=', since)
-    .where('disabled_reason', 'in', reasons)
+    .where('disabled_reason', 'in', unrequestedReasons)
     .orderBy('disabled_at', 'desc')
     .limit(sql.lit(limit))
+    .execute()
+}
+
+/** A disabled webhook whose owners are owed an email about it. */
+export type OwedNotice = WebhookRow & {
+  readonly disabled_at: Instant
+  readonly disabled_reason: UnrequestedReason
+  readonly notice_due_at: Instant
+}
+
+/** At most `limit` webhooks whose owners are to get an email now, those that have waited longest first. */
+export function selectDueNotices(db: Db, now: Instant, limit: number): Promise<OwedNotice[]> {
+  return db
+    .selectFrom('webhooks')
+    .select(webhookColumns)
+    .where('notice_due_at', '<=', now)
+    .where('disabled_at', 'is not', null)
+    .where('disabled_reason', 'in', unrequestedReasons)
+    .$narrowType<Pick<OwedNotice, 'disabled_at' | 'disabled_reason' | 'notice_due_at'>>()
+    .orderBy('notice_due_at')
+    .limit(sql.lit(limit))
+    .execute()
+}
+
+/** Sets when the email is due, null: never; unless it was sent, put off or withdrawn since it was read. */
+export async function updateNoticeDue(
+  db: Db,
+  { id, notice_due_at }: Pick<OwedNotice, 'id' | 'notice_due_at'>,
+  next: Instant | null,
+): Promise<void> {
+  await db
+    .updateTable('webhooks')
+    .set({ notice_due_at: next })
+    .where('id', '=', id)
+    .where('notice_due_at', '=', notice_due_at)
     .execute()
 }
 

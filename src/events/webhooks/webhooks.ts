@@ -15,7 +15,7 @@ import type { Resolver } from '../../ports/resolver/port.ts'
 import { type EventType, requireEventType } from '../event-types.ts'
 import { selectLastSequence } from '../table.ts'
 import type { DestinationPolicy } from './destination/destination.ts'
-import { disableWebhook } from './disable.ts'
+import { disableWebhook, enabledState } from './disable.ts'
 import { newSigningSecret } from './dispatch/signature.ts'
 import { requireDestination, requireHeaders } from './requested-destination.ts'
 import { findMissingScope } from './rights.ts'
@@ -116,6 +116,7 @@ export async function createWebhook(
       failing_since: null,
       disabled_at: isEnabled ? null : now,
       disabled_reason: isEnabled ? null : 'requested',
+      notice_due_at: null,
       lease: null,
       leased_until: null,
       created_at: now,
@@ -163,7 +164,7 @@ export async function changeWebhook(
       ...(mailboxes !== undefined && { mailbox_ids: toJson(mailboxes) }),
       ...(change.description !== undefined && { description: change.description }),
       ...(headers !== undefined && sealWebhook(row.id, secrets, { ...openWebhook(row, secrets), headers })),
-      ...(isEnabling && { disabled_at: null, disabled_reason: null, failing_since: null }),
+      ...(isEnabling && enabledState),
       updated_at: now,
     })
     if (change.enabled === false && row.disabled_at === null)

@@ -8,8 +8,6 @@ import { ok, skipped, warning } from './finding.ts'
 const recentMs = 7 * dayMs
 const maxNamed = 5
 const maxProcesses = 200
-/** Nobody asked for these. */
-const unasked = ['gone', 'failing', 'not_allowed'] as const
 
 const disabledCheck: DoctorCheck = {
   name: 'webhooks_disabled',
@@ -17,7 +15,7 @@ const disabledCheck: DoctorCheck = {
   async run({ db, clock }) {
     const { active, failing, disabled } = await countWebhookStates(db)
     if (active + failing + disabled === 0) return skipped('there are no webhooks')
-    const recent = await selectDisabledSince(db, plusMs(clock.now(), -recentMs), unasked, maxNamed)
+    const recent = await selectDisabledSince(db, plusMs(clock.now(), -recentMs), maxNamed)
     if (recent.length === 0) return ok(`${active} webhooks are active, ${failing} fail and ${disabled} are disabled`)
     const named = recent.map(
       ({ id, disabled_at, disabled_reason }) => `${id} (${disabled_reason}, ${disabled_at && toIso(disabled_at)})`,

@@ -24,8 +24,6 @@ export interface WebhookFixtures {
   readonly authority: TestAuthority
   /** Trusts the authority beside the usual roots. */
   readonly tls: SecureContext
-  /** Whose webhooks were disabled, and why. */
-  readonly disabled: { readonly id: string; readonly reason: string }[]
   /** Starts a receiver that the DNS server knows. */
   newReceiver(name: string, respond?: WebhookReceiver['respond'], records?: DnsNode): WebhookReceiver
   /** Creates a webhook to a receiver, which then knows its secret. */
@@ -48,7 +46,6 @@ export async function openWebhookFixtures(
     timeoutMs: 5000,
     cache: { maxEntries: 1, maxBytes: 1 },
   })
-  const disabled: { id: string; reason: string }[] = []
   let deps: DispatchDeps | undefined
   const server = await openTestHttpServer({
     features: ({ database: { db }, clock }) => {
@@ -64,7 +61,6 @@ export async function openWebhookFixtures(
         db,
         log,
         sequenceWatch: { subscribe: listener => watch?.subscribe(listener) ?? (() => undefined) },
-        onDisabled: async ({ id }, reason) => void disabled.push({ id, reason }),
       }
       return [webhookRoutes({ ...attempts, db, findMailboxBrands: async () => new Map() })]
     },
@@ -80,7 +76,6 @@ export async function openWebhookFixtures(
     dns,
     authority,
     tls,
-    disabled,
     newReceiver(name, respond, records = { A: ['127.0.0.1'] }) {
       const receiver = startWebhookReceiver(authority, name, respond)
       receivers.push(receiver)

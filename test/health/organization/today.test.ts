@@ -3,7 +3,7 @@ import type { SessionMember } from '../../../src/api/session/session.ts'
 import type { Tenant } from '../../../src/api/tenant.ts'
 import { dayMs, hourMs, type Instant, plusMs, toIso } from '../../../src/base/clock.ts'
 import { insertRows } from '../../../src/base/database/insert-rows.ts'
-import { type EmailStatus, toJson } from '../../../src/base/database/schema.ts'
+import type { EmailStatus } from '../../../src/base/database/schema.ts'
 import { type Id, newId } from '../../../src/base/ids.ts'
 import { deleteWebhook, insertWebhook } from '../../../src/events/webhooks/table.ts'
 import { openHourlyCounts } from '../../../src/health/organization/hourly-counts.ts'
@@ -19,6 +19,7 @@ import { send } from '../../../src/sending/send.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { countRowsRead } from '../../harness/rows-read.ts'
 import { callAsMember, testMember } from '../../harness/session.ts'
+import { webhookRow } from '../../harness/webhook-row.ts'
 import { inboundPipeline, inMemory, mailTo, message, type Receiver, receiver } from '../../receiving/fixtures.ts'
 import { makeDomain, makeOrganization, sendingOn, stoppedClock } from '../../sending/fixtures.ts'
 
@@ -153,29 +154,8 @@ test('each trouble lights its lamp, for the whole organization and for its brand
 })
 
 test('a webhook lights a lamp when it was disabled, but not when somebody here did it', async () => {
-  const webhook = (reason: 'gone' | 'requested', brandId: Id<'brd'> | null) => ({
-    id: newId('whk'),
-    organization_id: acme.organizationId,
-    url: 'https://receiver.example/',
-    types: 'email.sent',
-    brand_id: brandId,
-    mailbox_ids: toJson([]),
-    description: null,
-    sealed: '',
-    sealed_by: '',
-    secret_ends_in: '',
-    maker_key_id: null,
-    maker_member_id: null,
-    read_through: 0,
-    last_success_at: null,
-    failing_since: null,
-    disabled_at: ago(hourMs),
-    disabled_reason: reason,
-    lease: null,
-    leased_until: null,
-    created_at: now,
-    updated_at: now,
-  })
+  const webhook = (reason: 'gone' | 'requested', brandId: Id<'brd'> | null) =>
+    webhookRow(acme.organizationId, now, { brand_id: brandId, disabled_at: ago(hourMs), disabled_reason: reason })
   await insertWebhook(database.db, webhook('requested', null))
   const lit = async (of: Tenant) => (await readLamps(deps, of)).find(({ name }) => name === 'webhooks_disabled')
   expect(await lit(tenant())).toBeUndefined()

@@ -12,8 +12,9 @@ const tables = {
     sealed TEXT ${ascii} NOT NULL, sealed_by CHAR(16) ${ascii} NOT NULL, secret_ends_in CHAR(4) ${ascii} NOT NULL,
     maker_key_id ${id} NULL, maker_member_id ${id} NULL, read_through BIGINT UNSIGNED NOT NULL,
     last_success_at ${at} NULL, failing_since ${at} NULL, disabled_at ${at} NULL, disabled_reason VARCHAR(16) ${ascii} NULL,
-    lease CHAR(26) ${ascii} NULL, leased_until ${at} NULL, created_at ${at} NOT NULL, updated_at ${at} NOT NULL,
-    PRIMARY KEY (id), KEY webhooks_organization (organization_id, id), KEY webhooks_disabled (disabled_at, id)`,
+    notice_due_at ${at} NULL, lease CHAR(26) ${ascii} NULL, leased_until ${at} NULL, created_at ${at} NOT NULL, updated_at ${at} NOT NULL,
+    PRIMARY KEY (id), KEY webhooks_organization (organization_id, id), KEY webhooks_disabled (disabled_at, id),
+    KEY webhooks_notice (notice_due_at)`,
   // Without a foreign key: the deliveries of a deleted webhook, which nobody sees any more, go with their retention time.
   webhook_deliveries: `
     id ${id} NOT NULL, webhook_id ${id} NOT NULL, organization_id ${id} NOT NULL, brand_id ${id} NULL,

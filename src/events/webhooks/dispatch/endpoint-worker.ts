@@ -7,6 +7,7 @@ import { isEventType } from '../../event-types.ts'
 import { selectEvents } from '../../read-events.ts'
 import type { SequencedEvent } from '../../table.ts'
 import { selectDeliveredSequences, selectDueDeliveries } from '../deliveries/table.ts'
+import type { DisabledReason } from '../disabled-reason.ts'
 import { loadMakerRights, type MakerRights, maySeeAnyType, maySeeEvent } from '../rights.ts'
 import { typesOf } from '../schema.ts'
 import { selectAnyWebhook, type WebhookRow } from '../table.ts'
@@ -158,7 +159,7 @@ export class EndpointWorker {
     }
     const rights = await loadMakerRights(db, row, clock.now())
     if (!maySeeAnyType(rights, row)) {
-      if (await disableNotAllowed(this.deps, holder, row)) this.reportDisabled(row, 'not_allowed')
+      if (await disableNotAllowed(this.deps, holder, row)) this.logDisabled('not_allowed')
       this.isEnding = true
       return false
     }
@@ -275,7 +276,7 @@ export class EndpointWorker {
       this.flushedMs = performance.now()
       if (settled.disabled !== null) {
         this.isEnding = true
-        if (this.view) this.reportDisabled(this.view.row, settled.disabled)
+        this.logDisabled(settled.disabled)
       }
     }
     return outcomes.map(() => settled)
@@ -295,12 +296,8 @@ export class EndpointWorker {
     return prefixOf(this.unsettled, this.loadedThrough)
   }
 
-  private reportDisabled(row: WebhookRow, reason: Parameters<DispatchDeps['onDisabled']>[1]): void {
-    const { log, onDisabled } = this.deps
-    log.warn({ webhook_id: row.id, reason }, 'disabled a webhook')
-    onDisabled(row, reason).catch(error =>
-      log.error({ err: error, webhook_id: row.id }, 'could not report that a webhook was disabled'),
-    )
+  private logDisabled(reason: DisabledReason): void {
+    this.deps.log.warn({ webhook_id: this.id, reason }, 'disabled a webhook')
   }
 }
 

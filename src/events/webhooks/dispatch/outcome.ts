@@ -1,7 +1,7 @@
 import { dayMs, type Instant, millisecondsOf, plusMs } from '../../../base/clock.ts'
 import { newId } from '../../../base/ids.ts'
 import type { DeliveryRow, DueDelivery } from '../deliveries/table.ts'
-import type { DisabledReason } from '../disable.ts'
+import type { DisabledReason } from '../disabled-reason.ts'
 import type { WebhookRow } from '../table.ts'
 import type { AttemptResult } from './attempt.ts'
 import { readRetryAfter, webhookRetryWaitMs } from './retry-schedule.ts'
