@@ -11,6 +11,7 @@ import {
   waitUntilReady,
 } from '../../src/cli/private/process.ts'
 import { pingRspamd } from '../../src/ports/spam-filter/rspamd/rspamd.ts'
+import { cpuTimeMs } from './cpu-time.ts'
 import { type DnsZoneFile, startDns } from './dns.ts'
 
 /** A real rspamd with Debian's rules and a real Redis, on loopback; its DNS server is one of the tests, so that it asks nobody. */
@@ -25,6 +26,8 @@ export interface TestRspamd {
   readonly dns: Endpoint
   /** The settings of Mailroom that name it. */
   readonly settings: Readonly<Record<string, string>>
+  /** The CPU time so far of all processes of rspamd, and of Redis, in milliseconds. */
+  cpuTimeMs(): { readonly rspamd: number; readonly redis: number }
   /** Sends a signal to all processes of rspamd, not to Redis. */
   signal(name: NodeJS.Signals): void
   /** Starts it again on the same ports, once it was killed. */
@@ -121,6 +124,10 @@ url_tld = "${at('conf/suffixes')}";
       MAILROOM_RSPAMD_CONTROLLER: controller,
       MAILROOM_RSPAMD_PASSWORD: password,
     },
+    cpuTimeMs: () => ({
+      rspamd: processesOf(pid).reduce((sum, each) => sum + cpuTimeMs(each), 0),
+      redis: cpuTimeMs(redis),
+    }),
     signal(name) {
       for (const each of processesOf(pid)) process.kill(each, name)
     },

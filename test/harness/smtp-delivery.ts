@@ -9,14 +9,16 @@ export interface Envelope {
 }
 
 /**
- * Sends a message in a session of its own, dot-stuffed. Returns the reply to the first refused command, or to the final dot.
+ * Sends a message in a session of its own, dot-stuffed. Returns a greeting that refuses the session, the reply to the first
+ * refused command, or that to the final dot.
  * Text is sent as latin1.
  */
 export async function sendMail(port: number, message: string | Buffer, envelope: Envelope = {}): Promise<string> {
   const { from = 'alice@sender.example', to = ['hello@demo.test'], helo = 'mx.sender.example' } = envelope
   const client = await SmtpClient.connect(port)
   try {
-    await client.reply()
+    const greeting = await client.reply()
+    if (!greeting.startsWith('2')) return greeting
     const recipients = to.map(value => `RCPT TO:<${value}>`)
     for (const command of [`EHLO ${helo}`, `MAIL FROM:<${from}>`, ...recipients, 'DATA']) {
       const reply = await client.command(command)

@@ -1,3 +1,5 @@
+import type { DnsZoneFile } from './dns.ts'
+
 /**
  * Made-up messages for teaching and testing a spam filter: spam of seven kinds and ham of seven, each put together from the
  * sentences of its kind with names and numbers drawn anew. They show that what is taught is learned and applied; they say
@@ -201,6 +203,22 @@ const names = [
   'Haddad',
   'Kowalski',
 ]
+
+/** What DNS has of the hosts and domains that the messages come from. */
+export const corpusZone: DnsZoneFile = Object.assign(
+  {},
+  ...Array.from({ length: 4 }, (_, n): DnsZoneFile => {
+    const address = `198.51.100.${n + 10}`
+    return {
+      [`sender${n}.example`]: {
+        A: [address],
+        MX: [`10 mx.sender${n}.example`],
+        TXT: ['v=spf1 ip4:198.51.100.0/24 -all'],
+      },
+      [`mx.sender${n}.example`]: { A: [address] },
+    }
+  }),
+)
 
 /** `count` messages of each kind, the same for the same seed, and no two alike. */
 export function makeCorpus(seed: number, count: number): readonly CorpusMessage[] {
