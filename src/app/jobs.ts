@@ -15,6 +15,7 @@ import { heartbeatIntervalMs, openHeartbeat } from '../health/processes/processe
 import { updateReadinessMetrics } from '../health/readiness/metrics.ts'
 import type { Readiness } from '../health/readiness/readiness.ts'
 import { indexRound } from '../inbox/search/indexer.ts'
+import { openSegmentRounds } from '../inbox/search/segment-round.ts'
 import { teachRound } from '../inbox/spam-lessons/teach.ts'
 import type { TextWorker } from '../inbox/text-worker/text-worker.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
@@ -143,8 +144,14 @@ const http: readonly Job<HttpJobDeps>[] = [
   {
     name: 'search-index',
     intervalMs: secondMs / 2,
-    does: 'indexes new messages for search, and again those that an earlier version indexed wrongly',
+    does: 'indexes long messages for search, and again those that an earlier version indexed wrongly',
     open: openIndexing,
+  },
+  {
+    name: 'search-segments',
+    intervalMs: secondMs,
+    does: 'builds segments of the search index of new messages',
+    open: ({ db, texts }) => openSegmentRounds({ db, texts }),
   },
   {
     name: 'spam-lessons',

@@ -6,6 +6,8 @@ import { type Id, newId } from '../base/ids.ts'
 import { appendEvents, type NewEvent } from '../events/append-events.ts'
 import { type EventMessageRow, messageEvent } from '../inbox/messages/message-event.ts'
 import type { ReplyText } from '../inbox/messages/reply-text.ts'
+import { wordsOf } from '../inbox/search/searchable-text.ts'
+import { insertSearchTexts } from '../inbox/search/table.ts'
 import type { BlobStore } from '../ports/blobs/port.ts'
 import type { DeliveryEvent } from '../sending/events/delivery-event.ts'
 import { recordEvents } from '../sending/events/events.ts'
@@ -185,6 +187,14 @@ async function insertDeliveries(db: Db, blobs: BlobStore, deliveries: readonly M
   )
   await insertMessages(db, rows)
   await insertAttachments(db, deliveries.flatMap(attachmentRows))
+  await insertSearchTexts(
+    db,
+    rows.flatMap((row, i) => {
+      const ofContent = deliveries[i]?.item.summary.words ?? null
+      const { id: message_id, organization_id, brand_id } = row
+      return ofContent === null ? [] : [{ message_id, organization_id, brand_id, words: wordsOf(row, ofContent) }]
+    }),
+  )
   await appendEvents(
     db,
     rows.map((row, i) => filedEvent(row, deliveries[i]?.item.summary.reply)),

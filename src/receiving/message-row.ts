@@ -89,6 +89,7 @@ export function messageRow(
     subject: summary.subject,
     preview: summary.preview,
     attachment_count: summary.attachments.length,
+    indexed: summary.words === null ? 0 : 1,
     verdicts: toJson(verdicts),
     spf: verdicts.spf.result,
     dkim: verdicts.dkim.result,

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { type ReplyText, shortReplyTextOf } from '../inbox/messages/reply-text.ts'
+import { contentWords } from '../inbox/search/searchable-text.ts'
 import { bodyStart, type HeaderField, readFields, unfold } from '../mail/header.ts'
 import { type MessageSummary, readHeaderSummary, readMessageSummary } from '../mail/message.ts'
 import type { MessageSource } from '../mail/message-source.ts'
@@ -30,6 +31,8 @@ export interface FilingSummary
   > {
   /** At most 200 characters. */
   readonly preview: string
+  /** The words that search finds it by, without those of its row; null: it is indexed later. */
+  readonly words: string | null
   /** What is new in its plain text; null: it has none. */
   readonly reply: ReplyText | null
   /** What From says where it has no address, such as `MAILER-DAEMON`; else empty. */
@@ -55,11 +58,21 @@ export interface UnparsedMessage {
   readonly envelope: ReportEnvelope
 }
 
-/** Parses a message on this thread. Never rejects because of what is in it. */
-export async function parseForFiling({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
+/** Making the words of so long a text takes some milliseconds at most, whatever it holds. */
+const maxIndexedInline = 8 * 1024
+
+/**
+ * Parses a message on this thread. Never rejects because of what is in it.
+ * @param maxIndexed the words of longer texts, in characters, are left to the index
+ */
+export async function parseForFiling(
+  { content, envelope }: UnparsedMessage,
+  maxIndexed: number = maxIndexedInline,
+): Promise<FilingSummary> {
   const summary = await readMessageSummary(openContent(content), filingLimits)
   return {
     ...toFilingSummary(summary),
+    words: contentWords(summary, maxIndexed),
     isBeyondScanning: summary.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),
     report: mayReport(summary.headers, envelope)
       ? readReport(await firstBytes(content, maxReportBytes), envelope)
@@ -128,6 +141,7 @@ function toFilingSummary(summary: MessageSummary): FilingSummary {
     attachments,
     problem,
     preview,
+    words: null,
     reply: summary.text === null ? null : shortReplyTextOf(summary.text),
     hasDate: date !== null,
     isRepaired: summary.isRepaired,

@@ -89,7 +89,7 @@ describe('files a message', () => {
       scan_signature: null,
       rescan_at: null,
       release_folder: null,
-      indexed: 0,
+      indexed: 1,
     })
     expect(fromJson(row?.to_addresses ?? '')).toEqual([{ address: 'b@x.test', name: 'B' }])
     const bytes = await mysqlBlobs(database.db, systemClock).readWhole(

@@ -13,7 +13,7 @@ export async function rebuildSearchIndex(db: Db, progress: ProgressReporter): Pr
     let segments = 0
     for (const id of await selectOrganizations(db))
       for (let built = 1; built > 0; segments += built) {
-        built = await buildSegments({ db, texts }, [id])
+        built = (await buildSegments({ db, texts }, [id])).length
         progress.report('segments of the search index', segments)
       }
   } finally {

@@ -77,7 +77,7 @@ export async function fillStore(deps: FillDeps, from: number, to: number): Promi
     ])
   }
   const ids = tenants.map(tenant => tenant.organizationId)
-  while ((await buildSegments(deps, ids)) > 0);
+  while ((await buildSegments(deps, ids)).length > 0);
 }
 
 function tenantOf([first, ...others]: readonly BrandTenant[], position: number): BrandTenant {

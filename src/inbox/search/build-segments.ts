@@ -20,13 +20,17 @@ const maxUnsegmentedBytes = 4 * 1024 * 1024
 
 /**
  * Builds a segment of the oldest messages of each of these organizations that has enough of them in none: each search scans
- * those. Returns how many segments were built.
+ * those. Returns those of which one was built: they may have enough for another.
  */
-export async function buildSegments(deps: SegmentDeps, organizationIds: readonly Id<'org'>[]): Promise<number> {
-  let built = 0
+export async function buildSegments(
+  deps: SegmentDeps,
+  organizationIds: readonly Id<'org'>[],
+): Promise<readonly Id<'org'>[]> {
+  if (organizationIds.length === 0) return []
+  const built: Id<'org'>[] = []
   for (const { organization_id, messages, bytes } of await selectUnsegmentedSizes(deps.db, organizationIds))
-    if (messages >= segmentSize || bytes >= maxUnsegmentedBytes)
-      built += (await buildSegment(deps, organization_id)) ? 1 : 0
+    if ((messages >= segmentSize || bytes >= maxUnsegmentedBytes) && (await buildSegment(deps, organization_id)))
+      built.push(organization_id)
   return built
 }
 

@@ -57,7 +57,7 @@ async function reindexBatch(deps: SearchTextDeps): Promise<number> {
     for (const text of texts) await updateSearchText(tx, text)
     await updateReindexCursor(tx, last.message_id)
   })
-  if (organizationIds.length > 0) await buildSegments(deps, organizationIds)
+  await buildSegments(deps, organizationIds)
   for (const segment of segments)
     if (await isSegmentEmpty(db, segment)) while ((await deletePostings(db, segment, postingsPerStatement)) > 0);
   return indexed.length

@@ -39,23 +39,30 @@ export async function selectUnindexed(db: Db, limit: number): Promise<readonly U
     .execute()
 }
 
-/** Inserts search texts, except where another process was quicker, and marks the messages as indexed. */
-export async function insertSearchText(db: Db, rows: readonly NewSearchTextRow[]): Promise<void> {
-  await insertRows(
-    db,
-    'search_texts',
-    rows.map(row => ({ ...row, bytes: row.words.length, place: null })),
-    'ignore',
-  )
-  await db
-    .updateTable('messages')
-    .set({ indexed: 1 })
-    .where(
-      'id',
-      'in',
-      rows.map(row => row.message_id),
+/** Of the words in one statement, in bytes, beside its first row: less than half of what the servers take by default. */
+const maxBytesPerInsert = 7 * 1024 * 1024
+const maxRowsPerInsert = 500
+
+/** Inserts search texts, except where another process was quicker. */
+export async function insertSearchTexts(db: Db, rows: readonly NewSearchTextRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; ) {
+    let bytes = 0
+    let end = start
+    while (end < rows.length && end - start < maxRowsPerInsert && (end === start || bytes < maxBytesPerInsert))
+      bytes += rows[end++]?.words.length ?? 0
+    await insertRows(
+      db,
+      'search_texts',
+      rows.slice(start, end).map(row => ({ ...row, bytes: row.words.length, place: null })),
+      'ignore',
     )
-    .execute()
+    start = end
+  }
+}
+
+/** Marks messages as indexed. */
+export async function updateIndexed(db: Db, ids: readonly Id<'msg'>[]): Promise<void> {
+  await db.updateTable('messages').set({ indexed: 1 }).where('id', 'in', ids).execute()
 }
 
 export interface SearchCriteria {
@@ -148,6 +155,35 @@ export async function selectPostings(
     `SELECT block AS segment, term, places AS list FROM search_postings
      WHERE organization_id = ? AND block IN (${placeholders(inSegments)}) AND term IN (${placeholders(ofTerms)})`,
     [organizationId, ...inSegments, ...ofTerms],
+  )
+}
+
+/** The organizations that have messages in the index. */
+export async function selectIndexedOrganizations(db: Db): Promise<readonly Id<'org'>[]> {
+  const rows = await db.selectFrom('search_texts').select('organization_id').distinct().execute()
+  return rows.map(row => row.organization_id)
+}
+
+/** The highest id of a message in the index; empty: there is none. */
+export async function selectNewestIndexed(db: Db): Promise<Id<'msg'> | ''> {
+  const [row] = await selectRows<{ readonly newest: Id<'msg'> | null }>(
+    db,
+    'SELECT MAX(message_id) AS newest FROM search_texts',
+    [],
+  )
+  return row?.newest ?? ''
+}
+
+/** The organizations that have messages in the index with a higher id than this one, and the highest of each. */
+export async function selectOrganizationsIndexedAfter(
+  db: Db,
+  id: Id<'msg'> | '',
+): Promise<readonly { readonly organization_id: Id<'org'>; readonly newest: Id<'msg'> }[]> {
+  return await selectRows(
+    db,
+    `SELECT organization_id, MAX(message_id) AS newest FROM search_texts FORCE INDEX (PRIMARY)
+     WHERE message_id > ? GROUP BY organization_id`,
+    [id],
   )
 }
 

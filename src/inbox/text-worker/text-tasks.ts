@@ -1,15 +1,10 @@
-import { htmlToText } from '../../mail/html-to-text/html-to-text.ts'
 import { textAlternative } from '../../sending/compose/text-alternative.ts'
 import { replyTextOf } from '../messages/reply-text.ts'
 import { quoteInHtml, quoteInText } from '../reply/quotation.ts'
 import { sanitizeHtml, sanitizeQuotedHtml } from '../sanitize-html/sanitize-html.ts'
+import { searchableHtmlText } from '../search/searchable-text.ts'
 import { buildPostings } from '../search/segment.ts'
 import { toSearchText } from '../search/tokenizer.ts'
-
-/** The text of HTML for the search index: the first million characters, or somewhat more. */
-function searchableHtmlText(html: string): string {
-  return htmlToText(html, { maxCharacters: 1_000_000 })
-}
 
 /** Tasks that take long when a text is long. Each depends on nothing but its arguments. */
 export const textTasks = {
