@@ -40,8 +40,9 @@ export async function selectOldEvents(
 ): Promise<readonly OldEvent[]> {
   const rows = await selectRows<OldEvent>(
     db,
-    `SELECT sequence, created_at, CASE WHEN type = ? THEN data END AS data FROM events FORCE INDEX (events_sequence)
-      WHERE sequence > ? ORDER BY sequence LIMIT ${limit}`,
+    `SELECT n.sequence, e.created_at, CASE WHEN e.type = ? THEN e.data END AS data
+      FROM event_numbers n FORCE INDEX (PRIMARY) STRAIGHT_JOIN events e ON e.position = n.position
+      WHERE n.sequence > ? ORDER BY n.sequence LIMIT ${limit}`,
     [type, String(after)],
   )
   const end = rows.findIndex(row => row.created_at > before)

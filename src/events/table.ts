@@ -21,7 +21,7 @@ export interface SequencedEvent {
   readonly data: string
 }
 
-/** Inserts events without a sequence. */
+/** Inserts events, which are still to be numbered. */
 export async function insertEvents(db: Db, rows: readonly Insertable<DatabaseSchema['events']>[]): Promise<void> {
   await insertRows(db, 'events', rows)
 }
@@ -30,62 +30,10 @@ export async function insertEvents(db: Db, rows: readonly Insertable<DatabaseSch
 export async function selectLastSequence(db: Db): Promise<number> {
   const [row] = await selectRows<{ readonly last: number | string }>(
     db,
-    `SELECT GREATEST(passed, COALESCE((SELECT MAX(sequence) FROM events), 0)) AS last FROM event_sequence WHERE id = 1`,
+    `SELECT GREATEST(passed, COALESCE((SELECT MAX(sequence) FROM event_numbers), 0)) AS last FROM event_sequence WHERE id = 1`,
     [],
   )
   return Number(row?.last ?? 0)
-}
-
-/** An event that has no sequence yet. */
-export interface UnsequencedEvent {
-  readonly position: number
-  readonly created_at: Instant
-}
-
-/** The committed events that have no sequence yet, in the order in which they were written. */
-export function selectUnsequenced(db: Db, limit: number): Promise<readonly UnsequencedEvent[]> {
-  // The oldest are found in the index alone, however many there are.
-  return selectRows<UnsequencedEvent>(
-    db,
-    `SELECT STRAIGHT_JOIN e.position, e.created_at FROM
-      (SELECT position FROM events FORCE INDEX (events_sequence) WHERE sequence IS NULL ORDER BY position LIMIT ${limit}) oldest
-      INNER JOIN events e FORCE INDEX (PRIMARY) ON e.position = oldest.position ORDER BY e.position`,
-    [],
-  )
-}
-
-/**
- * Gives the events at these positions, which are ascending, the numbers after `last`, in one statement. Those that have one
- * keep it.
- * @throws a duplicate on `events_sequence` where one of the numbers is given: then nothing changed
- */
-export async function updateSequences(db: Db, positions: readonly number[], last: number): Promise<number> {
-  const runs = runsOf(positions)
-  let given = last
-  const numbers = runs.map(({ first, length }) => {
-    const offset = given + 1 - first
-    given += length
-    return `WHEN position < ${first + length} THEN position ${offset < 0 ? '-' : '+'} ${Math.abs(offset)}`
-  })
-  // Whole numbers as text: a statement with so many parameters would have to be prepared for each number of them. Found by
-  // position alone: by its sequence it would wait for events that are not committed yet.
-  return await executeUpdate(
-    db,
-    `UPDATE events FORCE INDEX (PRIMARY) SET sequence = COALESCE(sequence, CASE ${numbers.join(' ')} END)
-      WHERE position IN (${positions.join(', ')})`,
-    [],
-  )
-}
-
-/** Ascending numbers, as runs without gaps. */
-function runsOf(positions: readonly number[]): readonly { readonly first: number; readonly length: number }[] {
-  const runs: { first: number; length: number }[] = []
-  for (const position of positions) {
-    const run = runs.at(-1)
-    if (run && run.first + run.length === position) run.length += 1
-    else runs.push({ first: position, length: 1 })
-  }
-  return runs
 }
 
 /** Which of the events a reader wants. What is absent does not matter. */
@@ -104,7 +52,7 @@ export interface SequenceRange {
   readonly through: number
 }
 
-const columns = 'sequence, id, organization_id, brand_id, mailbox_id, type, occurred_at, data'
+const columns = 'n.sequence, e.id, e.organization_id, e.brand_id, e.mailbox_id, e.type, e.occurred_at, e.data'
 
 /** The events in this range that match the filter, in order; with `DESC` the newest first. */
 export async function selectEventsIn(
@@ -114,7 +62,7 @@ export async function selectEventsIn(
   limit: number,
   order: 'ASC' | 'DESC' = 'ASC',
 ): Promise<readonly SequencedEvent[]> {
-  const conditions = ['organization_id = ?', 'sequence > ?', 'sequence <= ?']
+  const conditions = ['n.organization_id = ?', 'n.sequence > ?', 'n.sequence <= ?']
   const parameters: unknown[] = [organizationId, String(after), String(through)]
   const among = (column: string, values: readonly string[], keepsNull = false) => {
     const padded = padToPowerOfTwo(values)
@@ -122,13 +70,14 @@ export async function selectEventsIn(
     conditions.push(keepsNull ? `(${column} IS NULL OR ${isAmong})` : isAmong)
     parameters.push(...padded)
   }
-  if (types) among('type', types)
-  if (brandId != null) among('brand_id', [brandId])
-  if (mailboxIds) among('mailbox_id', mailboxIds, keepsOthers)
+  if (types) among('e.type', types)
+  if (brandId != null) among('e.brand_id', [brandId])
+  if (mailboxIds) among('e.mailbox_id', mailboxIds, keepsOthers)
   const rows = await selectRows<SequencedEvent>(
     db,
-    `SELECT ${columns} FROM events FORCE INDEX (events_organization)
-      WHERE ${conditions.join(' AND ')} ORDER BY sequence ${order} LIMIT ${limit}`,
+    `SELECT ${columns} FROM event_numbers n FORCE INDEX (event_numbers_organization)
+      STRAIGHT_JOIN events e ON e.position = n.position
+      WHERE ${conditions.join(' AND ')} ORDER BY n.sequence ${order} LIMIT ${limit}`,
     parameters,
   )
   return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
@@ -144,7 +93,7 @@ export async function selectSequenceAt(
 ): Promise<number | undefined> {
   const [row] = await selectRows<{ readonly sequence: number | string }>(
     db,
-    `SELECT sequence FROM events FORCE INDEX (events_organization)
+    `SELECT sequence FROM event_numbers FORCE INDEX (event_numbers_organization)
       WHERE organization_id = ? AND sequence > ? AND sequence <= ? ORDER BY sequence ${order} LIMIT 1 OFFSET ${offset}`,
     [organizationId, String(after), String(through)],
   )
@@ -158,8 +107,8 @@ export function selectTypesIn(
 ): Promise<readonly { readonly organization_id: Id<'org'>; readonly type: EventType }[]> {
   return selectRows(
     db,
-    `SELECT DISTINCT organization_id, type FROM events FORCE INDEX (events_sequence)
-      WHERE sequence > ? AND sequence <= ?`,
+    `SELECT DISTINCT e.organization_id, e.type FROM event_numbers n FORCE INDEX (PRIMARY)
+      STRAIGHT_JOIN events e ON e.position = n.position WHERE n.sequence > ? AND n.sequence <= ?`,
     [String(after), String(through)],
   )
 }
@@ -197,7 +146,12 @@ export async function deleteEvents(tx: Db, events: readonly DeletedEvent[]): Pro
     })),
     'ON DUPLICATE KEY UPDATE deleted_until = GREATEST(deleted_until, VALUES(deleted_until))',
   )
-  await executeUpdate(tx, `DELETE FROM events WHERE sequence IN (${sequences.join(', ')})`, [])
+  await executeUpdate(
+    tx,
+    `DELETE n, e FROM event_numbers n STRAIGHT_JOIN events e ON e.position = n.position
+      WHERE n.sequence IN (${sequences.join(', ')})`,
+    [],
+  )
 }
 
 /** More than the events that an instance can have written since its last backup. */

@@ -61,7 +61,8 @@ async function happen(...events: readonly NewEvent[]): Promise<void> {
     events.map((one, i) => ({ ...one, id: ids[i] as Id<'evt'> })),
   )
   await until(async () => {
-    const query = db.selectFrom('events').select('id').where('id', 'in', ids).where('sequence', 'is not', null)
+    const numbered = db.selectFrom('event_numbers').innerJoin('events', 'events.position', 'event_numbers.position')
+    const query = numbered.select('events.id').where('events.id', 'in', ids)
     return (await query.execute()).length === ids.length
   })
 }

@@ -101,9 +101,8 @@ test(
     // Whoever comes next numbers what the last ones left.
     const last = startSequencer({ db: database.db, log, onNumbered: watch.poll })
     await until(async () => {
-      const { rows } = await sql<{ n: number }>`SELECT COUNT(*) AS n FROM events WHERE sequence IS NULL`.execute(
-        database.db,
-      )
+      const { rows } = await sql<{ n: number }>`SELECT COUNT(*) AS n FROM events e
+        LEFT JOIN event_numbers n ON n.position = e.position WHERE n.position IS NULL`.execute(database.db)
       return Number(rows[0]?.n) === 0
     })
     await last.stop()

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { dayMs, plusMs } from '../../src/base/clock.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { appendEvents } from '../../src/events/append-events.ts'
+import { numberEvents } from '../../src/events/number-events.ts'
 import { selectEvents } from '../../src/events/read-events.ts'
-import { numberEvents } from '../../src/events/sequencer.ts'
 import { selectFloor } from '../../src/events/table.ts'
 import { changeRetentionPolicy } from '../../src/retention/policies/change-policy.ts'
 import type { RetentionKind } from '../../src/retention/policies/kinds.ts'
@@ -370,6 +370,7 @@ test('requests are deleted by the policy of their organization, else by MAILROOM
 
 test('the event feed is deleted by the policy of the organization, and readers are told how far', async () => {
   // Those of the other tests are younger, and come first.
+  await db().deleteFrom('event_numbers').execute()
   await db().deleteFrom('events').execute()
   const one = await inbox.server.newOrganization()
   const other = await inbox.server.newOrganization()
@@ -387,7 +388,12 @@ test('the event feed is deleted by the policy of the organization, and readers a
   const unnumbered = await write(one, 40)
   for (const days of [40, 20, 5]) for (const organizationId of [one, other]) await write(organizationId, days)
   await numberEvents(db())
-  await db().updateTable('events').set({ sequence: null }).where('id', '=', unnumbered).execute()
+  const { position } = await db()
+    .selectFrom('events')
+    .select('position')
+    .where('id', '=', unnumbered)
+    .executeTakeFirstOrThrow()
+  await db().deleteFrom('event_numbers').where('position', '=', position).execute()
   await setPolicy('event_feed', 10, other)
   await clear()
   const left = async (organizationId: Id<'org'>) => {

@@ -9,6 +9,7 @@ import {
   updateRestoreStep,
 } from '../../base/database/restores-table.ts'
 import { CommandError } from '../../base/operator-error.ts'
+import { resetWatermark } from '../../events/numbering-table.ts'
 import { skipSequences } from '../../events/table.ts'
 import { readContent, readLines } from '../files/read-file.ts'
 import type { DecryptionKeys } from '../format/encryption.ts'
@@ -66,6 +67,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   const heldRecipients = await holdOutbox(db, `Restored from the backup ${manifest.id}`, now)
   const disabledKeys = await disableKeys(db, now)
   await skipSequences(db)
+  await resetWatermark(db)
   if (!options.isTrial) await rebuildSearchIndex(db, options.progress)
   await updateRestoreFinished(db, manifest.id, now)
   return {

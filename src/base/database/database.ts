@@ -148,6 +148,12 @@ export function isDuplicate(error: unknown, index?: string): boolean {
   return errnoOf(error) === 1062 && (index === undefined || (error as Error).message.includes(index))
 }
 
+/** Whether a statement with NOWAIT found a row that another transaction has locked: MariaDB says 1205, MySQL 3572. */
+export function isLockedRow(error: unknown): boolean {
+  const errno = errnoOf(error)
+  return errno === 1205 || errno === 3572
+}
+
 /** A file could not be written (3, 1026), the disk is full (1021), a table is full (1114). */
 const diskFullErrorNumbers = new Set([3, 1021, 1026, 1114])
 

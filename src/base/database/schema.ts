@@ -645,12 +645,10 @@ export interface DatabaseSchema {
     position: string
   }
 
-  /** What happened, for programs: written in the transaction of its cause. See events/sequencer.ts. */
+  /** What happened, for programs: written in the transaction of its cause. See events/number-events.ts. */
   events: {
     /** The order in which they were written. One that is committed late has a smaller one than others that can be seen already. */
     position: Generated<number>
-    /** The order in which readers see them; null: it is still to be numbered. */
-    sequence: Generated<number | null>
     id: Id<'evt'>
     organization_id: Id<'org'>
     /** null: shown to keys of the whole organization only. */
@@ -662,11 +660,24 @@ export interface DatabaseSchema {
     data: Json<object>
     created_at: Instant
   }
+  /** The events that readers can see: those that have a number. */
+  event_numbers: {
+    /** The order in which readers see them. */
+    sequence: number
+    position: number
+    organization_id: Id<'org'>
+  }
   /** A single row, of id 1. */
   event_sequence: {
     id: number
     /** No event gets a number up to this one, although the events that had them may be gone. */
     passed: number
+  }
+  /** A single row, of id 1. */
+  event_watermark: {
+    id: number
+    /** Every event up to this position has a number, and none can come: who numbers begins here. It may lag. */
+    position: number
   }
   /** How far the events of an organization were deleted: a reader who has come less far has missed some. */
   event_floors: {

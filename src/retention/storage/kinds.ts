@@ -15,6 +15,7 @@ const tableKinds: Readonly<Record<string, string>> = {
   outbox: 'emails',
   email_events: 'events',
   events: 'event_feed',
+  event_numbers: 'event_feed',
   request_log: 'request_log',
   webhook_deliveries: 'webhook_deliveries',
 }

@@ -11,10 +11,11 @@ async function selectRecordedAt(
   sequence: number,
 ): Promise<{ readonly sequence: number; readonly at: Instant } | undefined> {
   const row = await db
-    .selectFrom('events')
-    .select(['sequence', 'created_at'])
-    .where('sequence', '>=', sequence)
-    .orderBy('sequence')
+    .selectFrom('event_numbers')
+    .innerJoin('events', 'events.position', 'event_numbers.position')
+    .select(['event_numbers.sequence', 'events.created_at'])
+    .where('event_numbers.sequence', '>=', sequence)
+    .orderBy('event_numbers.sequence')
     .limit(sql.lit(1))
     .executeTakeFirst()
   return row && { sequence: Number(row.sequence), at: row.created_at }
@@ -62,11 +63,12 @@ export async function selectReplayCandidates(
   { first, through, limit }: { readonly first: number; readonly through: number; readonly limit: number },
 ): Promise<readonly ReplayCandidate[]> {
   let query = db
-    .selectFrom('events')
-    .select(['events.id', 'events.sequence', 'events.type', 'events.brand_id', 'events.created_at'])
-    .where('events.organization_id', '=', organizationId)
-    .where('events.sequence', '>=', first)
-    .where('events.sequence', '<=', through)
+    .selectFrom('event_numbers')
+    .innerJoin('events', 'events.position', 'event_numbers.position')
+    .select(['events.id', 'event_numbers.sequence', 'events.type', 'events.brand_id', 'events.created_at'])
+    .where('event_numbers.organization_id', '=', organizationId)
+    .where('event_numbers.sequence', '>=', first)
+    .where('event_numbers.sequence', '<=', through)
     .where('events.created_at', '>=', from)
     .where('events.created_at', '<', to)
   if (types) query = query.where('events.type', 'in', padToPowerOfTwo(types))
@@ -84,10 +86,10 @@ export async function selectReplayCandidates(
         selectFrom('webhook_deliveries')
           .select('webhook_deliveries.id')
           .where('webhook_deliveries.webhook_id', '=', webhookId)
-          .whereRef('webhook_deliveries.sequence', '=', 'events.sequence')
+          .whereRef('webhook_deliveries.sequence', '=', 'event_numbers.sequence')
           .where('webhook_deliveries.status', '=', 'failed'),
       ),
     )
-  const rows = await query.orderBy('events.sequence').limit(sql.lit(limit)).execute()
+  const rows = await query.orderBy('event_numbers.sequence').limit(sql.lit(limit)).execute()
   return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
 }

@@ -131,7 +131,8 @@ export async function selectDueDeliveries(
     db,
     `SELECT d.id, d.sequence, d.event_id, d.type, d.brand_id, d.attempt, d.organization_id, e.id AS known,
         e.brand_id AS event_brand_id, e.mailbox_id, e.occurred_at, e.data
-      FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due) LEFT JOIN events e ON e.sequence = d.sequence
+      FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due)
+      LEFT JOIN event_numbers n ON n.sequence = d.sequence LEFT JOIN events e ON e.position = n.position
       WHERE d.webhook_id = ? AND d.next_at <= ? ORDER BY d.next_at LIMIT ${limit}`,
     [webhookId, now],
   )

@@ -15,8 +15,8 @@ export async function selectPendingWebhooks(
   const { rows } = await sql<{ readonly id: Id<'whk'> }>`
     SELECT w.id FROM webhooks w
     WHERE w.disabled_at IS NULL AND (w.leased_until IS NULL OR w.leased_until <= ${now} OR w.lease = ${holder})
-      AND (EXISTS (SELECT 1 FROM events e FORCE INDEX (events_organization)
-          WHERE e.organization_id = w.organization_id AND e.sequence > w.read_through)
+      AND (EXISTS (SELECT 1 FROM event_numbers n FORCE INDEX (event_numbers_organization)
+          WHERE n.organization_id = w.organization_id AND n.sequence > w.read_through)
         OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due)
           WHERE d.webhook_id = w.id AND d.next_at <= ${now}))
     LIMIT ${sql.lit(limit)}`.execute(db)
@@ -94,8 +94,9 @@ export async function updateReadThrough(
 /** When the oldest event was recorded that a webhook which does not fail has not passed; null: all have passed all. */
 export async function selectOldestUnread(db: Db): Promise<Instant | null> {
   const { rows } = await sql<{ readonly oldest: Instant | null }>`
-    SELECT MIN((SELECT e.created_at FROM events e FORCE INDEX (events_organization)
-      WHERE e.organization_id = w.organization_id AND e.sequence > w.read_through ORDER BY e.sequence LIMIT 1)) AS oldest
+    SELECT MIN((SELECT e.created_at FROM event_numbers n FORCE INDEX (event_numbers_organization)
+      STRAIGHT_JOIN events e ON e.position = n.position
+      WHERE n.organization_id = w.organization_id AND n.sequence > w.read_through ORDER BY n.sequence LIMIT 1)) AS oldest
     FROM webhooks w WHERE w.disabled_at IS NULL AND w.failing_since IS NULL`.execute(db)
   return rows[0]?.oldest ?? null
 }

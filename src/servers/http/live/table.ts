@@ -55,8 +55,9 @@ export async function selectRecentTypes(
 ): Promise<readonly EventType[]> {
   const rows = await selectRows<{ readonly type: EventType }>(
     db,
-    `SELECT DISTINCT type FROM (SELECT type, created_at FROM events FORCE INDEX (events_organization)
-      WHERE organization_id = ? AND sequence > 0 ORDER BY sequence DESC LIMIT ${maxRecent}) newest WHERE created_at >= ?`,
+    `SELECT DISTINCT e.type FROM (SELECT position FROM event_numbers FORCE INDEX (event_numbers_organization)
+        WHERE organization_id = ? ORDER BY sequence DESC LIMIT ${maxRecent}) newest
+      STRAIGHT_JOIN events e ON e.position = newest.position WHERE e.created_at >= ?`,
     [organizationId, since],
   )
   return rows.map(row => row.type)
