@@ -1,7 +1,15 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../../base/clock.ts'
 import type { Db } from '../../../base/database/database.ts'
+import { selectRows } from '../../../base/database/select-rows.ts'
 import type { Id } from '../../../base/ids.ts'
+
+/**
+ * The last sequence of the organization of a webhook `w`, which is one index look-up: EXISTS of a sequence above `read_through`
+ * would go through all events of the organization. MySQL reads the index backwards only where all of it is in the order.
+ */
+const lastOfOrganization = sql`(SELECT n.sequence FROM event_numbers n FORCE INDEX (event_numbers_organization)
+  WHERE n.organization_id = w.organization_id ORDER BY n.organization_id DESC, n.sequence DESC LIMIT 1)`
 
 /**
  * Webhooks with an event after the last that they passed, or a delivery that is due; without those that another process has.
@@ -15,8 +23,7 @@ export async function selectPendingWebhooks(
   const { rows } = await sql<{ readonly id: Id<'whk'> }>`
     SELECT w.id FROM webhooks w
     WHERE w.disabled_at IS NULL AND (w.leased_until IS NULL OR w.leased_until <= ${now} OR w.lease = ${holder})
-      AND (EXISTS (SELECT 1 FROM event_numbers n FORCE INDEX (event_numbers_organization)
-          WHERE n.organization_id = w.organization_id AND n.sequence > w.read_through)
+      AND (${lastOfOrganization} > w.read_through
         OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due)
           WHERE d.webhook_id = w.id AND d.next_at <= ${now}))
     LIMIT ${sql.lit(limit)}`.execute(db)
@@ -93,10 +100,20 @@ export async function updateReadThrough(
 
 /** When the oldest event was recorded that a webhook which does not fail has not passed; null: all have passed all. */
 export async function selectOldestUnread(db: Db): Promise<Instant | null> {
-  const { rows } = await sql<{ readonly oldest: Instant | null }>`
-    SELECT MIN((SELECT e.created_at FROM event_numbers n FORCE INDEX (event_numbers_organization)
-      STRAIGHT_JOIN events e ON e.position = n.position
-      WHERE n.organization_id = w.organization_id AND n.sequence > w.read_through ORDER BY n.sequence LIMIT 1)) AS oldest
-    FROM webhooks w WHERE w.disabled_at IS NULL AND w.failing_since IS NULL`.execute(db)
-  return rows[0]?.oldest ?? null
+  const { rows: behind } = await sql<{ readonly organization_id: Id<'org'>; readonly read_through: number | string }>`
+    SELECT w.organization_id, MIN(w.read_through) AS read_through FROM webhooks w
+    WHERE w.disabled_at IS NULL AND w.failing_since IS NULL AND ${lastOfOrganization} > w.read_through
+    GROUP BY w.organization_id`.execute(db)
+  let oldest: Instant | null = null
+  for (const { organization_id, read_through } of behind) {
+    const [next] = await selectRows<{ readonly created_at: Instant }>(
+      db,
+      `SELECT e.created_at FROM event_numbers n FORCE INDEX (event_numbers_organization)
+        STRAIGHT_JOIN events e ON e.position = n.position
+        WHERE n.organization_id = ? AND n.sequence > ? ORDER BY n.sequence LIMIT 1`,
+      [organization_id, String(read_through)],
+    )
+    if (next && (oldest === null || next.created_at < oldest)) oldest = next.created_at
+  }
+  return oldest
 }
