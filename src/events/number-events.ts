@@ -12,8 +12,10 @@ import {
 import { addPositions, type PositionGap, type SeenPositions, watermarkOf } from './position-gaps.ts'
 import { oldestUnsequenced, sequenceLag, unsequencedEvents } from './sequence-metrics.ts'
 
-/** Events that one statement numbers, at most. */
+/** Events that one statement numbers, at most. A round that numbers so many may leave others. */
 export const maxNumberedAtOnce = 1000
+/** A round goes through so many pages of as many events, and the next one goes on. */
+const maxPages = 50
 
 /**
  * For so long a gap is looked at for events that are committed late, before it is looked at for transactions: between the
@@ -59,7 +61,8 @@ export interface NumberingOptions {
 }
 
 /**
- * Numbers the oldest committed events that have no sequence, at most a thousand, and gives how many those were.
+ * Numbers the oldest committed events that have no sequence, and gives how many those were; from {@link maxNumberedAtOnce} on
+ * there may be others.
  *
  * Several processes may do this at once. Each numbers the events it sees from the last number on, in the order in which they
  * were written, by one statement that only inserts. Where two saw different events, the one that comes second reaches a number
@@ -117,13 +120,20 @@ interface NumberingRound {
   readonly positions: SeenPositions
 }
 
+/** Goes through what was not seen, a page at a time: those who begin at a watermark that lags find numbered events first. */
 async function numberUnseen(db: Db, { memory, clock, start, positions }: NumberingRound): Promise<number> {
   const nowMs = memory.observedMs
-  for (let seen = positions; ; ) {
+  let seen = positions
+  let oldest: UnseenEvent | undefined
+  let count = 0
+  for (let page = 1; ; page++) {
     const events = await selectUnseenEvents(db, seen, maxNumberedAtOnce)
     const unnumbered = events.filter(event => event.sequence === null)
-    measure(unnumbered, clock.now())
-    if (!(await numberAll(db, unnumbered, start.last))) return 0
+    oldest ??= unnumbered[0]
+    measure(count + unnumbered.length, oldest, clock.now())
+    const last = start.last + count
+    if (!(await numberAll(db, unnumbered, last))) return count
+    count += unnumbered.length
     const now = clock.now()
     for (const event of unnumbered) sequenceLag.observe(ageSeconds(event, now))
     seen = addPositions(
@@ -133,9 +143,9 @@ async function numberUnseen(db: Db, { memory, clock, start, positions }: Numberi
     )
     const isAll = events.length < maxNumberedAtOnce
     if (isAll) seen = { ...seen, gaps: seen.gaps.filter(gap => !gap.isUnlocked || nowMs - gap.sinceMs < committedMs) }
-    remember(memory, seen, newestOf(events, start.last))
+    remember(memory, seen, newestOf(events, last))
     await keepWatermark(db, memory, start.watermark)
-    if (isAll || unnumbered.length > 0) return unnumbered.length
+    if (isAll || count >= maxNumberedAtOnce || page === maxPages) return count
   }
 }
 
@@ -182,9 +192,8 @@ async function keepWatermark(db: Db, memory: NumberingMemory, written: number): 
   memory.watermarkAtMs = memory.observedMs
 }
 
-function measure(unnumbered: readonly UnseenEvent[], now: Instant): void {
-  const [oldest] = unnumbered
-  unsequencedEvents.set(unnumbered.length)
+function measure(count: number, oldest: UnseenEvent | undefined, now: Instant): void {
+  unsequencedEvents.set(count)
   oldestUnsequenced.set(oldest ? ageSeconds(oldest, now) : 0)
 }
 

@@ -44,7 +44,7 @@ export function startSequencer({ db, log, onNumbered }: SequencerDeps): Backgrou
     const count = await numberEvents(db, { memory })
     if (count === 0) return 'done'
     onNumbered()
-    if (count === maxNumberedAtOnce) wakeup.notify()
+    if (count >= maxNumberedAtOnce) wakeup.notify()
     return 'done'
   })
   return {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/base/clock.ts'
 import { inTransaction } from '../../src/base/database/database.ts'
+import { toJson } from '../../src/base/database/schema.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import { appendEvents, type NewEvent } from '../../src/events/append-events.ts'
 import { gapGraceMs, newNumberingMemory, numberEvents } from '../../src/events/number-events.ts'
@@ -11,8 +12,9 @@ import {
   selectNumberingStart,
   selectUnseenEvents,
 } from '../../src/events/numbering-table.ts'
+import { maxGaps } from '../../src/events/position-gaps.ts'
 import { selectEvents } from '../../src/events/read-events.ts'
-import { deleteEvents, selectLastSequence } from '../../src/events/table.ts'
+import { deleteEvents, insertEvents, selectLastSequence } from '../../src/events/table.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 
 let database: FreshDatabase
@@ -166,9 +168,9 @@ test('an event that is committed long after a thousand later ones is numbered, h
   expect(await watermark()).toBeLessThanOrEqual(before)
   await end('commit')
   await appendEvents(db, [event(org, 2)])
-  expect(await observer.round()).toBe(2)
+  expect(await newProcess().round()).toBe(2)
   expect(await read(org)).toEqual([1, 0, 2])
-  await observer.round()
+  expect(await observer.round()).toBe(0)
   expect(await watermark()).toBe(await lastPosition())
 })
 
@@ -190,6 +192,38 @@ test('where a transaction was rolled back nothing is looked for after a while, a
   await observer.rounds(60)
   expect(await watermark()).toBe(await lastPosition())
   expect(await read(org)).toEqual([3])
+})
+
+test('with more gaps than a statement can name an event in any of them is still found, and all are given up', async () => {
+  const { db } = database
+  const organizationId = newId('org')
+  const observer = newProcess()
+  await observer.rounds(graceRounds + 2)
+  const before = await lastPosition()
+  const insertAt = (...positions: readonly number[]) =>
+    insertEvents(
+      db,
+      positions.map(position => ({
+        position,
+        id: newId('evt'),
+        organization_id: organizationId,
+        brand_id: null,
+        mailbox_id: null,
+        type: 'email.sent',
+        occurred_at: systemClock.now(),
+        data: toJson({ n: position - before }),
+        created_at: systemClock.now(),
+      })),
+    )
+  const count = maxGaps + 100
+  await insertAt(...Array.from({ length: count }, (_, i) => before + 2 * (i + 1)))
+  expect(await observer.round()).toBe(count)
+  await insertAt(before + 101, before + 2 * count + 1)
+  expect(await observer.round()).toBe(2)
+  expect((await read(organizationId)).slice(-2)).toEqual([101, 2 * count + 1])
+  expect(observer.memory.seen?.positions.gaps.length).toBeLessThanOrEqual(maxGaps)
+  await observer.rounds(graceRounds + 3)
+  expect(observer.memory.seen?.positions.gaps).toEqual([])
 })
 
 test('who numbers while the database stands still does not take that time for time in which events could come', async () => {
