@@ -17,6 +17,8 @@ export interface SegmentDeps {
 
 /** The words that each search scans at most, beside those that come while a segment is built. */
 const maxUnsegmentedBytes = 4 * 1024 * 1024
+/** The words of one segment: building it takes several times as much memory. A message has at most 1 MiB. */
+const maxSegmentBytes = maxUnsegmentedBytes + 1024 * 1024
 
 /**
  * Builds a segment of the oldest messages of each of these organizations that has enough of them in none: each search scans
@@ -37,7 +39,7 @@ export async function buildSegments(
 /** False: meanwhile another process built this segment, or changed texts in the index. */
 async function buildSegment({ db, texts }: SegmentDeps, organizationId: Id<'org'>): Promise<boolean> {
   const { segments: segment, revision } = await selectIndexHead(db, organizationId)
-  const messages = await selectUnsegmentedTexts(db, organizationId)
+  const messages = await selectUnsegmentedTexts(db, organizationId, maxSegmentBytes)
   if (messages.length === 0) return false
   const words = messages.map(message => message.words).join('\n')
   const postings = await texts.run('buildPostings', words)

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
+import { keyPositions } from './postings.ts'
 import type { QueryClause, SearchQuery } from './query.ts'
-import { leadingCharacter, type Token } from './tokenizer.ts'
+import type { Token } from './tokenizer.ts'
 
 /**
  * The most messages in a segment. The messages of one organization that were indexed one after the other make a segment; it
@@ -13,6 +14,8 @@ export const segmentSize = 2048
 const maxListedPositions = 127
 const bitmapBytes = segmentSize / 8
 const termBytes = 8
+/** A term, and the length of its list. */
+const postingHead = termBytes + 2
 
 /** A hash of a token, or of two tokens that follow each other. */
 export type Term = Buffer
@@ -30,56 +33,39 @@ export interface Posting {
 }
 
 /**
- * The postings of a segment whose messages have these tokens, one message a line, in the order of their positions. As text,
- * which {@link readPostings} reads: it is made on a worker.
+ * The postings of a segment whose messages have these tokens, one message a line, in the order of their positions: sorted by
+ * term, each with the length of its list, as {@link readPostings} reads them. In one piece of memory: it is made on a worker,
+ * and there may be hundreds of thousands.
  */
-export function buildPostings(texts: string): string {
-  const messages = texts.split('\n')
-  const tokensOf = (message: string): readonly Token[] => message.trim().split(' ')
-  // Most tokens are in one message only: an array for each would take most of the memory.
-  const positions = new Map<string, number | number[]>()
-  const add = (key: string, position: number) => {
-    const ofKey = positions.get(key)
-    if (ofKey === undefined) positions.set(key, position)
-    else if (typeof ofKey === 'number') {
-      if (ofKey !== position) positions.set(key, [ofKey, position])
-    } else if (ofKey.at(-1) !== position) ofKey.push(position)
+export function buildPostings(texts: string): Uint8Array {
+  let bytes = Buffer.alloc(64 * 1024)
+  let size = 0
+  const starts: number[] = []
+  for (const { key, positions } of keyPositions(texts, { maxListed: maxListedPositions, characterKey })) {
+    const length = positions.length <= maxListedPositions ? positions.length * 2 : bitmapBytes
+    if (size + postingHead + length > bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2)
+    starts.push(size)
+    termOf(key).copy(bytes, size)
+    bytes.writeUInt16LE(length, size + termBytes)
+    packPositions(positions, bytes.subarray(size + postingHead, size + postingHead + length))
+    size += postingHead + length
   }
-  for (const [position, message] of messages.entries())
-    for (const token of tokensOf(message)) {
-      add(token, position)
-      const character = leadingCharacter(token)
-      if (character) add(characterKey(character), position)
-    }
-  const isCommon = (key: string) => {
-    const ofKey = positions.get(key)
-    return typeof ofKey === 'object' && ofKey.length > maxListedPositions
-  }
-  const common = new Set(positions.keys().filter(isCommon))
-  for (const [position, message] of messages.entries()) {
-    const tokens = tokensOf(message)
-    for (const [i, token] of tokens.entries()) {
-      const next = tokens[i + 1]
-      if (next !== undefined && common.has(token) && common.has(next)) add(`${token} ${next}`, position)
-    }
-  }
-  const postings = Array.from(positions, ([key, ofKey]) =>
-    Buffer.concat([termOf(key), packPositions(typeof ofKey === 'number' ? [ofKey] : ofKey)]).toString('hex'),
-  )
-  return postings.sort().join('\n')
+  starts.sort((a, b) => bytes.compare(bytes, b, b + termBytes, a, a + termBytes))
+  const sorted = Buffer.alloc(size)
+  let at = 0
+  for (const start of starts)
+    at += bytes.copy(sorted, at, start, start + postingHead + bytes.readUInt16LE(start + termBytes))
+  return sorted
 }
 
-/** One after the other, since a segment may have hundreds of thousands. */
-export function* readPostings(text: string): Generator<Posting> {
-  for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf('\n', start)
-    const end = newline < 0 ? text.length : newline
-    const listStart = start + termBytes * 2
-    yield {
-      term: Buffer.from(text.slice(start, listStart), 'hex'),
-      list: Buffer.from(text.slice(listStart, end), 'hex'),
-    }
-    start = end + 1
+/** One after the other. */
+export function* readPostings(postings: Uint8Array): Generator<Posting> {
+  const bytes = Buffer.from(postings.buffer, postings.byteOffset, postings.byteLength)
+  for (let start = 0; start < bytes.length; ) {
+    const listStart = start + postingHead
+    const end = listStart + bytes.readUInt16LE(start + termBytes)
+    yield { term: bytes.subarray(start, start + termBytes), list: bytes.subarray(listStart, end) }
+    start = end
   }
 }
 
@@ -88,15 +74,11 @@ function characterKey(character: Token): string {
   return `${character}*`
 }
 
-function packPositions(positions: readonly number[]): PostingList {
-  if (positions.length <= maxListedPositions) {
-    const list = Buffer.alloc(positions.length * 2)
+/** @param list empty; of two bytes for each position, or a bitmap */
+function packPositions(positions: Uint16Array, list: Buffer): void {
+  if (positions.length <= maxListedPositions)
     for (const [i, position] of positions.entries()) list.writeUInt16LE(position, i * 2)
-    return list
-  }
-  const bitmap = Buffer.alloc(bitmapBytes)
-  for (const position of positions) setBit(bitmap, position)
-  return bitmap
+  else for (const position of positions) setBit(list, position)
 }
 
 function toBitmap(list: PostingList | undefined): Buffer {

@@ -210,15 +210,30 @@ export async function lockIndexHead(db: Db, organizationId: Id<'org'>): Promise<
     .executeTakeFirst()
 }
 
-/** The oldest messages that are in no segment, with their words. */
-export async function selectUnsegmentedTexts(db: Db, organizationId: Id<'org'>) {
-  return await db
+/** The oldest messages that are in no segment, as many as one takes, with their words: so many bytes of them, at least one. */
+export async function selectUnsegmentedTexts(db: Db, organizationId: Id<'org'>, maxBytes: number) {
+  const oldest = await db
     .selectFrom('search_texts')
-    .select(['message_id', 'words', 'bytes'])
+    .select(['message_id', 'bytes'])
     .where('organization_id', '=', organizationId)
     .where('place', 'is', null)
     .orderBy('message_id')
     .limit(sql.lit(segmentSize))
+    .execute()
+  const ids: Id<'msg'>[] = []
+  let total = 0
+  for (const { message_id, bytes } of oldest) {
+    total += bytes
+    if (total > maxBytes && ids.length > 0) break
+    ids.push(message_id)
+  }
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom('search_texts')
+    .select(['message_id', 'words'])
+    .where('message_id', 'in', ids)
+    .where('place', 'is', null)
+    .orderBy('message_id')
     .execute()
 }
 

@@ -17,7 +17,7 @@ export const textTasks = {
   toSearchText,
   buildPostings,
   textAlternative,
-} as const satisfies Record<string, (text: string, ...more: never[]) => string | null>
+} as const satisfies Record<string, (text: string, ...more: never[]) => string | Uint8Array | null>
 
 export type TextTasks = typeof textTasks
 export type TextTaskName = keyof TextTasks

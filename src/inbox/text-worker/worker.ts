@@ -15,8 +15,8 @@ export interface TextTask {
 type NextChunk = (nothing: null) => Promise<Uint8Array | null>
 
 const tasks = {
-  text({ name, texts }: TextTask): string | null {
-    const task = textTasks[name] as (...texts: readonly string[]) => string | null
+  text({ name, texts }: TextTask): string | Uint8Array | null {
+    const task = textTasks[name] as (...texts: readonly string[]) => string | Uint8Array | null
     return task(...texts)
   },
   summary(limits: ParseLimits, nextChunk: NextChunk): Promise<MessageSummary> {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/base/ids.ts'
 import { openLog } from '../../../src/base/observability/log.ts'
+import { buildSegments } from '../../../src/inbox/search/build-segments.ts'
 import { indexBatch } from '../../../src/inbox/search/indexer.ts'
 import { segmentSize } from '../../../src/inbox/search/segment.ts'
 import { openSegmentRounds } from '../../../src/inbox/search/segment-round.ts'
@@ -150,4 +151,30 @@ test('segments are built of messages that were there before, and of those that c
   await fill(later, 2)
   while ((await round()) === 'more');
   expect([await placesOf(before), await placesOf(later)]).toEqual([2 * segmentSize, segmentSize])
+})
+
+test('a segment takes no more words than memory allows, however many messages wait', async () => {
+  const organization_id = newId('org')
+  const words = ` ${'0word '.repeat(150_000)}`
+  const rows = Array.from({ length: 12 }, () => ({
+    message_id: newId('msg'),
+    organization_id,
+    brand_id: newId('brd'),
+    words,
+  }))
+  await insertSearchTexts(database(), rows)
+  expect(await buildSegments({ db: database(), texts }, [organization_id])).toEqual([organization_id])
+  const placed = await database()
+    .selectFrom('search_texts')
+    .select('message_id')
+    .where('organization_id', '=', organization_id)
+    .where('place', 'is not', null)
+    .orderBy('message_id')
+    .execute()
+  expect(placed.map(row => row.message_id)).toEqual(
+    rows
+      .map(row => row.message_id)
+      .toSorted()
+      .slice(0, 5),
+  )
 })
