@@ -50,8 +50,9 @@ export function openConnectionPool({ server, connections, usage, ...options }: C
     ...server,
     connectionLimit: connections,
     connectTimeout,
-    // mysql2 looks for idle connections only where fewer than all may stay open.
-    maxIdle: connections - 1,
+    // mysql2 looks for idle connections only where fewer than all may stay open. A pool of one keeps its connection, and with
+    // it what belongs to it, such as a lock.
+    maxIdle: Math.max(1, connections - 1),
     idleTimeout: options.idleMs,
     gracefulEnd: true,
   })

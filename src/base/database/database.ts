@@ -29,7 +29,8 @@ export interface DatabaseOptions {
 
 /**
  * A pool on `url` (`mysql://user:password@host:port/name`, optionally `?socketPath=…`; tests also shorten the timeouts, by
- * `?timeoutMs=…` and `?idleMs=…`). Connections are opened when they are needed, and closed after half a minute without use.
+ * `?timeoutMs=…` and `?idleMs=…`). Connections are opened when they are needed, and closed after half a minute without use;
+ * a pool of one keeps its own, and the locks that belong to it.
  * Date-times are read and written as text (see clock.ts), in UTC. When the database does not answer within 15 s the
  * connection is closed, and what was asked fails with an error that {@link isDatabaseUnavailable} knows.
  * @param connections how many may be open at once

@@ -125,8 +125,21 @@ test('recognises a connection that is lost between two statements', async () => 
   expect(isDatabaseUnavailable(await lost.catch((reason: unknown) => reason))).toBeTrue()
 })
 
+const urlWithIdleMs = (ms: number) => `${database.url}${database.url.includes('?') ? '&' : '?'}idleMs=${ms}`
+
+test('a pool of one keeps its connection, and the locks that belong to it', async () => {
+  const { db, close } = openDatabase(urlWithIdleMs(100), 1)
+  const name = `test ${newId('org')}`
+  await sql`SELECT GET_LOCK(${name}, 0)`.execute(db)
+  // Idle connections are looked for once a second.
+  await Bun.sleep(2500)
+  const { rows } = await sql<{ holder: number | null }>`SELECT IS_USED_LOCK(${name}) AS holder`.execute(database.db)
+  expect(rows[0]?.holder).toBeNumber()
+  await close()
+})
+
 test('closes connections that nothing has used for a while, and opens others', async () => {
-  const { db, close } = openDatabase(`${database.url}${database.url.includes('?') ? '&' : '?'}idleMs=100`, 4)
+  const { db, close } = openDatabase(urlWithIdleMs(100), 4)
   const numbers = async (count: number) => {
     const one = () => sql<{ id: number }>`SELECT CONNECTION_ID() AS id, SLEEP(0.05)`.execute(db)
     const results = await Promise.all(Array.from({ length: count }, one))
