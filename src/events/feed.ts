@@ -106,7 +106,7 @@ export function openEventFeed({ db, watch }: { readonly db: Db; readonly watch: 
   }
 }
 
-/** The events after a cursor, as soon as there are some, or none when the time is over. What the reader may see is asked each time. */
+/** The events after a cursor, as soon as there are some, or none when the time is over. What the reader may see is checked each time. */
 async function waitForEvents(
   { db, watch }: { readonly db: Db; readonly watch: SequenceWatch },
   { currentCaller, signal }: FeedReader,

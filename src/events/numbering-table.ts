@@ -9,7 +9,7 @@ export interface NumberingStart {
   readonly last: number
   /** Every event up to this position has a sequence, and none can come. */
   readonly watermark: number
-  /** When the event with the asked sequence was written; null: it is gone, or never was. */
+  /** When the event with the given sequence was written; null: it is gone, or never was. */
   readonly writtenAt: Instant | null
 }
 

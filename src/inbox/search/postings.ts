@@ -56,19 +56,16 @@ export function* keyPositions(text: string, { maxListed, characterKey }: Positio
     positionBefore = position
   })
 
-  const listsOf = [lists, characters, pairs].map(some => some.sorted())
-  const [ofTokens, ofCharacters, ofPairs] = listsOf
-  for (let token = 0; token < tokens.count; token++)
-    yield { key: tokens.textOf(token), positions: ofTokens?.(token) ?? noPositions }
+  const [ofToken, ofCharacter, ofPair] = [lists.sorted(), characters.sorted(), pairs.sorted()] as const
+  for (let token = 0; token < tokens.count; token++) yield { key: tokens.textOf(token), positions: ofToken(token) }
   for (const [character, number] of characterNumbers)
-    yield { key: characterKey(character), positions: ofCharacters?.(number) ?? noPositions }
+    yield { key: characterKey(character), positions: ofCharacter(number) }
   for (const [pair, number] of pairNumbers) {
     const [first, second] = [Math.floor(pair / maxTokens), pair % maxTokens]
-    yield { key: `${tokens.textOf(first)} ${tokens.textOf(second)}`, positions: ofPairs?.(number) ?? noPositions }
+    yield { key: `${tokens.textOf(first)} ${tokens.textOf(second)}`, positions: ofPair(number) }
   }
 }
 
-const noPositions = new Uint16Array()
 /** More than a text can have, and so few that a pair is a safe integer. */
 const maxTokens = 2 ** 26
 const [space, newline] = [0x20, 0x0a]
@@ -94,13 +91,12 @@ function forEachToken(text: string, tokens: TokenNumbers, visit: (token: number,
 /** Numbers the tokens of a text, the first one 0: a hash table with open addressing. */
 class TokenNumbers {
   count = 0
+  private readonly text: string
   /** The number of the token in each slot; -1: none. At most half of them have one. */
   private slots = new Int32Array(1 << 16).fill(-1)
   private starts = new Uint32Array(1 << 15)
   private ends = new Uint32Array(1 << 15)
   private hashes = new Int32Array(1 << 15)
-
-  private readonly text: string
 
   constructor(text: string) {
     this.text = text

@@ -29,7 +29,7 @@ const tables = {
     PRIMARY KEY (name)`,
 }
 
-/** What happened, in order: the events that programs read, or are told of by webhooks. */
+/** What happened, in order: the events that programs read, or that webhooks deliver. */
 export async function up(db: Kysely<never>): Promise<void> {
   await addTables(db, tables)
   await sql`INSERT IGNORE INTO event_sequence (id, passed) VALUES (1, 0)`.execute(db)
