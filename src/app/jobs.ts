@@ -4,6 +4,7 @@ import { deleteExpiredResponses } from '../api/idempotency/store.ts'
 import { type Clock, hourMs, minuteMs } from '../base/clock.ts'
 import { type JobRound, startJob } from '../base/concurrency/background-job.ts'
 import type { Db } from '../base/database/database.ts'
+import { newIdleMemoryRound } from '../base/idle-memory.ts'
 import { failureLog } from '../base/observability/failure-log.ts'
 import type { DomainDeps } from '../domains/deps.ts'
 import { recheckRound } from '../domains/recheck/recheck.ts'
@@ -77,6 +78,12 @@ const everyProcess: readonly Job<AppContext>[] = [
     intervalMs: secondMs,
     does: 'checks the free disk space, below which mail is refused',
     open: ({ diskSpace }) => diskSpace.check,
+  },
+  {
+    name: 'idle-memory',
+    intervalMs: secondMs,
+    does: 'gives memory back to the system when the process has had little to do for five seconds',
+    open: () => newIdleMemoryRound(),
   },
   {
     name: 'doctor',

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { newIdleMemoryRound } from './idle-memory.ts'
+
+/** Runs a round for each second, in which the process used these milliseconds of CPU; the seconds in which it released memory. */
+async function releasesAt(cpuOfSeconds: readonly number[], releaseCostMs = 0): Promise<number[]> {
+  const released: number[] = []
+  let cpu = 1000
+  let second = 0
+  const round = newIdleMemoryRound({
+    cpuMs: () => cpu,
+    release() {
+      released.push(second)
+      cpu += releaseCostMs
+    },
+  })
+  const { signal } = new AbortController()
+  for (const used of cpuOfSeconds) {
+    second++
+    cpu += used
+    expect(await round(signal)).toBe('done')
+  }
+  return released
+}
+
+const seconds = (count: number, cpuMs: number) => Array.from({ length: count }, () => cpuMs)
+
+test('memory is released once, after five seconds with little to do', async () => {
+  expect(await releasesAt([...seconds(3, 900), ...seconds(60, 20)])).toEqual([8])
+})
+
+test('a busy process never releases, nor one that works now and then', async () => {
+  expect(await releasesAt(seconds(60, 500))).toEqual([])
+  expect(await releasesAt(Array.from({ length: 60 }, (_, i) => (i % 5 === 4 ? 300 : 10)))).toEqual([])
+})
+
+test('it is released again after more work, and the release itself is no work', async () => {
+  expect(await releasesAt([...seconds(20, 10), 800, ...seconds(20, 10)], 150)).toEqual([5, 26])
+})

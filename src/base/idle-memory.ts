@@ -1,0 +1,44 @@
+import type { JobRound } from './concurrency/background-job.ts'
+
+/** How long the process must have had little to do. */
+const idleSeconds = 5
+/** Of one core, in a second. More than the background jobs of an idle process use. */
+const maxIdleCpuMs = 100
+
+/** What is measured and what is done; others in tests only. */
+export interface IdleMemoryOptions {
+  /** CPU time of this process so far, of all its threads, in milliseconds. */
+  cpuMs(): number
+  /** Gives the memory back. */
+  release(): void
+}
+
+const thisProcess: IdleMemoryOptions = {
+  cpuMs() {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  },
+  // Collects garbage, drops compiled code that can be compiled again, and returns free pages to the system.
+  release: () => Bun.shrink(),
+}
+
+/**
+ * A round, to be run every second, that gives memory back to the system once this process has had little to do for five
+ * seconds: garbage and compiled code of a burst of mail, which otherwise stay until the next one (some 60 MB). It does so once after
+ * each time of work, so a process that stays idle does nothing, and one that is busy never pauses for it.
+ */
+export function newIdleMemoryRound({ cpuMs, release }: IdleMemoryOptions = thisProcess): JobRound {
+  let usedMs = cpuMs()
+  let quietSeconds = 0
+  return async () => {
+    const now = cpuMs()
+    quietSeconds = now - usedMs > maxIdleCpuMs ? 0 : quietSeconds + 1
+    usedMs = now
+    if (quietSeconds === idleSeconds) {
+      release()
+      // What it costs is not work.
+      usedMs = cpuMs()
+    }
+    return 'done'
+  }
+}
