@@ -5,7 +5,8 @@ import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers
 import { type AttachmentSummary, attachmentSummary } from './mime/attachment-summary.ts'
 import { declaredCharset, withUtf8Text } from './mime/eight-bit.ts'
 import { essentialsOf } from './mime/essential-fields.ts'
-import { BoundedParser, type ParseLimits, PartParser, parseLimits, pieceBytes } from './mime-parser.ts'
+import { fieldsOfTextOnly } from './mime/text-only.ts'
+import { BoundedParser, type ParseLimits, PartParser, parseHeader, parseLimits, pieceBytes } from './mime-parser.ts'
 import { endOf, readAll } from './streams.ts'
 import { truncate, withoutControls } from './text.ts'
 
@@ -43,6 +44,9 @@ export interface MessageSummary {
   readonly isRepaired: boolean
 }
 
+/** A summary of which the text was not needed. */
+export type SummaryWithoutText = Omit<MessageSummary, 'text' | 'html'>
+
 export interface ParsedMessage extends MessageSummary {
   readonly attachments: readonly ParsedAttachment[]
 }
@@ -78,6 +82,19 @@ export async function readMessageSummary(
 ): Promise<MessageSummary> {
   const { summary } = await parse(content, limits, ignoreContent)
   return summary
+}
+
+/** Like {@link readMessageSummary}, without the text. A message that is nothing but text is not parsed for it. */
+export async function readSummaryWithoutText(
+  content: Buffer,
+  limits: ParseLimits = parseLimits,
+): Promise<SummaryWithoutText> {
+  const isSmall = content.length <= Math.min(limits.maxTextBytes, limits.maxHeaderBytes)
+  const fields = isSmall ? fieldsOfTextOnly(content, limits.maxHeaders) : undefined
+  if (!fields) return readMessageSummary(content, limits)
+  const { headers, truncation: problem } = parseHeader(fields, limits)
+  const body = { text: null, html: null, attachments: [], problem, hasMoreParts: false, isRepaired: false }
+  return summaryOf(headers, fields, undefined, body)
 }
 
 /** Calls `visit` with each attachment, one after the other, and gives its results. */

@@ -213,6 +213,15 @@ export class BoundedParser extends MailParser {
   }
 }
 
+/** Parses a message's header alone. `truncation`: why something of it was left out; null: nothing was. */
+export function parseHeader(
+  fields: readonly RawField[],
+  limits: ParseLimits,
+): { readonly headers: Headers; readonly truncation: string | null } {
+  const parser = new BoundedParser(limits)
+  return { headers: parser.processHeaders(fields), truncation: parser.truncation }
+}
+
 /** The same parser with every part that is not multipart as an attachment: text, HTML and attached messages too. */
 export class PartParser extends BoundedParser {
   constructor(limits: ParseLimits) {

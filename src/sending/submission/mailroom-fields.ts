@@ -6,6 +6,7 @@ import type { HeaderField } from '../../mail/header.ts'
 import { invalidParameter } from '../accept/invalid-parameter.ts'
 import { type EmailDescription, readHandling } from '../accept/parse-request.ts'
 import { type SendEmail, sendEmailSchema } from '../emails/schema.ts'
+import { idempotencyKeyField } from './read-message.ts'
 
 /** What the header fields of a submitted message that are meant for Mailroom say. */
 export interface MailroomFields extends Pick<EmailDescription, 'tags' | 'metadata' | 'scheduledAt'> {
@@ -22,7 +23,8 @@ const validateHandling = bodyValidator(handlingSchema as Parameters<typeof bodyV
  * rules. Others are not looked at.
  * @throws Refusal `invalid_request`
  */
-export function readMailroomFields(headers: readonly HeaderField[], now: Instant): MailroomFields {
+export function readMailroomFields(allHeaders: readonly HeaderField[], now: Instant): MailroomFields {
+  const headers = allHeaders.filter(({ name }) => /^x-mailroom-/i.test(name))
   const tags = valuesOf(headers, 'x-mailroom-tag').map(value => pairOf(value, 'X-Mailroom-Tag'))
   const metadata = valuesOf(headers, 'x-mailroom-metadata').map(value => pairOf(value, 'X-Mailroom-Metadata'))
   const scheduledAt = only(headers, 'X-Mailroom-Scheduled-At')
@@ -33,7 +35,7 @@ export function readMailroomFields(headers: readonly HeaderField[], now: Instant
   }
   return {
     ...readHandling(validateHandling(handling) as Pick<SendEmail, 'tags' | 'metadata' | 'scheduled_at'>, now),
-    idempotencyKey: only(headers, 'X-Mailroom-Idempotency-Key'),
+    idempotencyKey: only(headers, idempotencyKeyField),
   }
 }
 

@@ -5,6 +5,7 @@ import type { HeaderField } from '../../mail/header.ts'
 import { withoutControls } from '../../mail/text.ts'
 import { readAddress } from '../accept/recipients.ts'
 
+const originatorField = /^(?:from|sender|resent-from|resent-sender)$/i
 /** Fields that name somebody besides From as the originator (RFC 5322 §3.6.2, §3.6.6). */
 const otherOriginators = ['sender', 'resent-from', 'resent-sender']
 // Cron and old programs put the name into a comment after the address.
@@ -15,7 +16,8 @@ const withComment = /^([^\s()<>"]+) +\(([^()\\"]*)\)$/
  * @throws Refusal `invalid_request` unless there is one From field with one address; `from_not_allowed` when another field
  * names an originator of another domain
  */
-export function readOriginator(headers: readonly HeaderField[]): Address {
+export function readOriginator(allHeaders: readonly HeaderField[]): Address {
+  const headers = allHeaders.filter(({ name }) => originatorField.test(name))
   const [field, ...more] = valuesOf(headers, 'from')
   if (field === undefined || more.length > 0)
     throw refuse('invalid_request', {

@@ -1,19 +1,29 @@
-import { bodyStart, dropFields } from '../../mail/header.ts'
-import { type MessageSummary, readMessageSummary } from '../../mail/message.ts'
+import { bodyStart, dropFields, hasField } from '../../mail/header.ts'
+import {
+  type MessageSummary,
+  readMessageSummary,
+  readSummaryWithoutText,
+  type SummaryWithoutText,
+} from '../../mail/message.ts'
 import { parseLimits } from '../../mail/mime-parser.ts'
 import { withCrlf } from '../../mail/seven-bit/crlf.ts'
 import { toSevenBit } from '../../mail/seven-bit/seven-bit.ts'
 
 /** A message that a client composed, as it will be sent, and what is in it. */
-export type MessageReading =
-  | {
-      readonly kind: 'message'
-      /** CRLF line ends, 7 bit, a valid header. */
-      readonly bytes: Buffer
-      readonly summary: MessageSummary
-    }
-  /** It cannot be sent; `problem` is half a sentence. */
-  | { readonly kind: 'malformed'; readonly problem: string }
+export interface ReadMessage {
+  readonly kind: 'message'
+  /** CRLF line ends, 7 bit, a valid header. */
+  readonly bytes: Buffer
+  readonly summary: SummaryWithoutText
+  /** Of a message with an idempotency key, which is for what the message says; null: it has none. */
+  readonly text: Pick<MessageSummary, 'text' | 'html'> | null
+}
+
+/** `malformed`: it cannot be sent; `problem` is half a sentence. */
+export type MessageReading = ReadMessage | { readonly kind: 'malformed'; readonly problem: string }
+
+/** Does what the HTTP header Idempotency-Key does. */
+export const idempotencyKeyField = 'X-Mailroom-Idempotency-Key'
 
 /** RFC 5322 §2.1.1: octets of a line, without its CRLF. */
 const maxLineOctets = 998
@@ -30,9 +40,10 @@ export async function readMessage(received: Buffer): Promise<MessageReading> {
   const problem = headerProblem(head)
   if (problem) return { kind: 'malformed', problem }
   const bytes = toSevenBit(Buffer.concat([head, lines.subarray(start)]))
-  const summary = await readMessageSummary(bytes, parseLimits)
+  const whole = hasField(bytes, idempotencyKeyField.toLowerCase()) ? await readMessageSummary(bytes) : null
+  const summary = whole ?? (await readSummaryWithoutText(bytes))
   return summary.problem === null
-    ? { kind: 'message', bytes, summary }
+    ? { kind: 'message', bytes, summary, text: whole && { text: whole.text, html: whole.html } }
     : { kind: 'malformed', problem: `it cannot be parsed: ${summary.problem}` }
 }
 

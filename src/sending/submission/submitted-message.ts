@@ -3,13 +3,14 @@ import type { Instant } from '../../base/clock.ts'
 import { newId } from '../../base/ids.ts'
 import { type Address, parseAddress } from '../../mail/address.ts'
 import type { HeaderField } from '../../mail/header.ts'
-import type { MessageSummary } from '../../mail/message.ts'
+import type { SummaryWithoutText } from '../../mail/message.ts'
 import { invalidParameter } from '../accept/invalid-parameter.ts'
 import { defaultExpiryMs, type EmailDescription } from '../accept/parse-request.ts'
 import { type EnvelopeRecipient, maxRecipients, type RecipientLists } from '../accept/recipients.ts'
 import { readMailroomFields } from './mailroom-fields.ts'
 import type { MessageReader } from './message-reader.ts'
 import { readOriginator } from './originators.ts'
+import type { ReadMessage } from './read-message.ts'
 
 /** A message that a client composed and submitted, with every field that matters here checked. */
 export interface SubmittedMessage {
@@ -19,13 +20,18 @@ export interface SubmittedMessage {
   /** The client's Message-ID, without angle brackets; null: there is none, or none that can be kept. */
   readonly messageId: string | null
   /** null: the client gave none. */
-  readonly idempotencyKey: string | null
-  /** SHA-256 of what the email says and to whom, without what programs make anew at each attempt: Date, Message-ID, boundaries. */
-  readonly digest: Buffer
+  readonly idempotency: SubmittedKey | null
   /** The number of Received fields. */
   readonly hops: number
   /** As it came, but with CRLF line ends and in 7 bit. */
   readonly bytes: Buffer
+}
+
+/** An idempotency key, and what it is for. */
+export interface SubmittedKey {
+  readonly key: string
+  /** SHA-256 of what the email says and to whom, without what programs make anew at each attempt: Date, Message-ID, boundaries. */
+  readonly digest: Buffer
 }
 
 /** Of a Message-ID, in octets. */
@@ -71,15 +77,15 @@ export async function readSubmittedMessage(
     email,
     recipients: envelope,
     messageId: keptMessageId(summary),
-    idempotencyKey,
-    digest: contentDigest(email, envelope, summary),
+    idempotency:
+      idempotencyKey === null ? null : { key: idempotencyKey, digest: contentDigest(email, envelope, reading) },
     hops: summary.hops,
     bytes,
   }
 }
 
 /** To and Cc as the message shows them; as Bcc, those of the envelope that it does not name. */
-function recipientLists({ to, cc }: MessageSummary, envelope: readonly Address[]): RecipientLists {
+function recipientLists({ to, cc }: SummaryWithoutText, envelope: readonly Address[]): RecipientLists {
   const named = new Set([...to, ...cc].map(keyOf))
   return {
     to: shown(to),
@@ -95,7 +101,7 @@ function shown(addresses: readonly Address[]): readonly Address[] {
 }
 
 function envelopeOf(
-  { to, cc }: Pick<MessageSummary, 'to' | 'cc'>,
+  { to, cc }: Pick<SummaryWithoutText, 'to' | 'cc'>,
   envelope: readonly Address[],
 ): readonly EnvelopeRecipient[] {
   const [inTo, inCc] = [new Set(to.map(keyOf)), new Set(cc.map(keyOf))]
@@ -113,7 +119,7 @@ function threadFields(headers: readonly HeaderField[]): readonly HeaderField[] {
 }
 
 /** One Message-ID that fits our tables, or none. RFC 5322 §3.6.4. */
-function keptMessageId({ messageId, headers }: MessageSummary): string | null {
+function keptMessageId({ messageId, headers }: SummaryWithoutText): string | null {
   const count = headers.filter(({ name }) => name.toLowerCase() === 'message-id').length
   const isKept = count === 1 && messageId !== null && messageId.length <= maxMessageId && messageIdForm.test(messageId)
   return isKept ? messageId : null
@@ -122,11 +128,12 @@ function keptMessageId({ messageId, headers }: MessageSummary): string | null {
 function contentDigest(
   email: EmailDescription,
   recipients: readonly EnvelopeRecipient[],
-  summary: MessageSummary,
+  { summary, text: body }: ReadMessage,
 ): Buffer {
+  if (!body) throw new Error('the text of a message with an idempotency key was not read')
   const { from, subject, tags, metadata, scheduledAt } = email
   const attachments = summary.attachments.map(({ filename, sha256 }) => [filename, Buffer.from(sha256).toString('hex')])
-  const { text, html } = summary
+  const { text, html } = body
   return createHash('sha256')
     .update(JSON.stringify([from, recipients, subject, tags, metadata, scheduledAt, text, html, attachments]))
     .digest()

@@ -118,13 +118,13 @@ export function openSubmissionService(clientAddress: string, deps: SubmissionDep
 
   /** Sends the message, unless one with the same idempotency key was sent: then that is the answer. */
   async function once(
-    { idempotencyKey, digest }: SubmittedMessage,
+    { idempotency }: SubmittedMessage,
     caller: Caller,
     send: (reservation: Reservation | undefined) => Promise<AcceptedEmail>,
   ): Promise<SubmittedEmail> {
-    if (idempotencyKey === null) return { id: (await send(undefined)).id, isReplay: false }
-    const request = { caller, method: 'SMTP', target: 'submission', body: digest }
-    const reserved = await deps.idempotencyKeys.reserve(idempotencyKey, request)
+    if (idempotency === null) return { id: (await send(undefined)).id, isReplay: false }
+    const request = { caller, method: 'SMTP', target: 'submission', body: idempotency.digest }
+    const reserved = await deps.idempotencyKeys.reserve(idempotency.key, request)
     if (!('token' in reserved)) return { id: readId(reserved.body), isReplay: true }
     let accepted: AcceptedEmail | undefined
     try {
