@@ -32,7 +32,7 @@ const catalogue = {
   role_fixed: { status: 409, requirement: 'none' },
   not_scheduled: { status: 409, requirement: 'none' },
   not_in_trash: { status: 409, requirement: 'none' },
-  draft_changed: { status: 409, requirement: 'read_again' },
+  changed_since_read: { status: 409, requirement: 'read_again' },
   invitation_closed: { status: 409, requirement: 'none' },
   last_owner: { status: 409, requirement: 'assign_owner' },
   webhook_disabled: { status: 409, requirement: 'enable_webhook' },

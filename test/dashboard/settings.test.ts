@@ -68,6 +68,19 @@ test(
     await brand.getByRole('button', { name: 'Actions for Zürich & Söhne' }).click()
     await page.getByRole('menuitem', { name: 'Mark as ready' }).click()
     await brand.getByText('ready', { exact: true }).waitFor()
+    await brand.getByRole('button', { name: 'Actions for Zürich & Söhne' }).click()
+    await page.getByRole('menuitem', { name: 'Rename' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Mine')
+    const path = `/v1/brands/${(await dashboard.mailroom.api('GET', '/v1/brands')).json.data.at(-1).id}`
+    await dashboard.mailroom.api('PATCH', path, { name: 'Theirs' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This was changed by someone else').waitFor()
+    await page.getByRole('button', { name: 'Take what was saved' }).click()
+    const isTheirs = async () => (await page.getByRole('dialog').getByLabel('Name').inputValue()) === 'Theirs'
+    await until(isTheirs, { what: 'the name that was saved is shown' })
+    await page.getByRole('dialog').getByLabel('Name').fill('Zürich')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: /Zürich/ }).waitFor()
     expect(complaints).toEqual([])
   },
   timeoutMs,

@@ -1,14 +1,16 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import { nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
 import { requireBrand, requireBrandRefusals, type Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
-import { type BrandJson, toJsonBrand } from './schema.ts'
+import { type BrandChange, type BrandJson, toJsonBrand } from './schema.ts'
 import {
   type BrandRow,
   insertBrand,
+  lockBrand,
   selectAnyBrand,
   selectBrand,
   selectBrandIds,
@@ -108,19 +110,21 @@ export async function listBrands(deps: BrandDeps, tenant: Tenant): Promise<reado
   return (await selectBrands(deps.db, tenant.organizationId, tenant.brandId)).map(toJsonBrand)
 }
 
-/** Changes the fields that are given. @throws Refusal `not_found`, `slug_taken` */
+/** Changes the fields that are given. @throws Refusal `not_found`, `slug_taken`, `changed_since_read` */
 export function changeBrand(
   deps: BrandDeps,
   tenant: Tenant,
   id: string,
-  change: { readonly name?: string | undefined; readonly slug?: string | undefined },
+  change: BrandChange,
   reservation?: Reservation,
 ): Promise<BrandJson> {
   const { name, slug } = change
   return refuseTakenSlug(slug ?? '', () =>
     inTransaction(deps.db, async db => {
-      const brand = await loadBrand(db, tenant, id)
-      const at = deps.clock.now()
+      const found = await loadBrand(db, tenant, id)
+      const brand = (await lockBrand(db, found)) ?? found
+      requireUnchanged(`The brand ${brand.name}`, brand, change)
+      const at = nextUpdatedAt(brand.updated_at, deps.clock.now())
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(slug === undefined ? {} : { slug }),

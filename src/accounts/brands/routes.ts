@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { idParamsSchema } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
+import { ifUpdatedAtRefusals } from '../../api/if-updated-at.ts'
 import { api } from '../../api/route.ts'
 import {
   type BrandDeps,
@@ -12,7 +13,7 @@ import {
   listBrands,
   provisionBrand,
 } from './brands.ts'
-import { brandNameSchema, brandSchema, brandSlugSchema } from './schema.ts'
+import { brandChangeSchema, brandNameSchema, brandSchema, brandSlugSchema } from './schema.ts'
 
 /** The operations on brands. */
 export function brandRoutes(deps: BrandDeps) {
@@ -48,10 +49,11 @@ export function brandRoutes(deps: BrandDeps) {
         detail: describeRoute('updateBrand', 'Change the name or slug of a brand', [
           ...brandRefusals,
           ...brandSlugRefusals,
+          ...ifUpdatedAtRefusals,
         ]),
         scope: { scope: 'brands:write', organizationOnly: true },
         params: idParamsSchema,
-        body: t.Object({ name: t.Optional(brandNameSchema), slug: t.Optional(brandSlugSchema) }),
+        body: brandChangeSchema,
         response: brandSchema,
       },
     )

@@ -1,5 +1,6 @@
 import { type Static, t } from 'elysia'
 import { dateTimeSchema, oneOf } from '../../api/common-schemas.ts'
+import { ifUpdatedAtSchema } from '../../api/if-updated-at.ts'
 import { toIso } from '../../base/clock.ts'
 import type { BrandRow } from './table.ts'
 
@@ -14,6 +15,14 @@ export const brandSlugSchema = t.String({
   pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
   expected: '1 to 63 lower-case letters, digits and hyphens that do not start with a hyphen',
 })
+
+/** The body of PATCH /v1/brands/{id}. */
+export const brandChangeSchema = t.Object({
+  name: t.Optional(brandNameSchema),
+  slug: t.Optional(brandSlugSchema),
+  if_updated_at: ifUpdatedAtSchema,
+})
+export type BrandChange = Static<typeof brandChangeSchema>
 
 /** A brand in API responses. */
 export const brandSchema = t.Object(

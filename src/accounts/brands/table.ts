@@ -26,6 +26,20 @@ export function selectBrand(db: Db, organizationId: Id<'org'>, id: string): Prom
     .executeTakeFirst()
 }
 
+/** The same brand, locked until the transaction ends. */
+export function lockBrand(
+  db: Db,
+  { organization_id, id }: Pick<BrandRow, 'organization_id' | 'id'>,
+): Promise<BrandRow | undefined> {
+  return db
+    .selectFrom('brands')
+    .select(brandColumns)
+    .where('organization_id', '=', organization_id)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
 /** A brand of any organization: for the operator. */
 export function selectAnyBrand(db: Db, id: Id<'brd'>): Promise<BrandRow | undefined> {
   return db.selectFrom('brands').select(brandColumns).where('id', '=', id).executeTakeFirst()

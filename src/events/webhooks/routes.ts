@@ -2,6 +2,7 @@ import { t } from 'elysia'
 import { recordCallerEntry } from '../../accounts/audit/audit.ts'
 import { idParamsSchema, oneOf } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
+import { ifUpdatedAtRefusals } from '../../api/if-updated-at.ts'
 import { cursorRefusals, limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
 import { listDeliveries, redeliverRefusals, requireEnabled, retryDelivery } from './deliveries/deliveries.ts'
@@ -73,7 +74,10 @@ export function webhookRoutes(deps: WebhookDeps & AttemptDeps) {
       '/v1/webhooks/:id',
       ({ caller, params, body, reservation }) => changeWebhook(deps, caller, params.id, body, reservation),
       {
-        detail: describeRoute('updateWebhook', 'Change, disable or enable a webhook', webhookWriteRefusals),
+        detail: describeRoute('updateWebhook', 'Change, disable or enable a webhook', [
+          ...webhookWriteRefusals,
+          ...ifUpdatedAtRefusals,
+        ]),
         scope: 'webhooks:write',
         params: idParamsSchema,
         body: webhookChangeSchema,

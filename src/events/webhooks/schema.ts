@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
+import { ifUpdatedAtSchema } from '../../api/if-updated-at.ts'
 import { type Instant, toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { maxUrlLength } from './destination/destination.ts'
@@ -45,6 +46,7 @@ export const webhookChangeSchema = t.Object({
   description: t.Optional(nullable(description)),
   headers: t.Optional(headers),
   enabled: t.Optional(enabled),
+  if_updated_at: ifUpdatedAtSchema,
 })
 export type WebhookChange = typeof webhookChangeSchema.static
 

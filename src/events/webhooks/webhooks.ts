@@ -4,6 +4,7 @@ import { lockOrganization } from '../../accounts/organizations/table.ts'
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import { nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
 import { requireBrand, type Tenant } from '../../api/tenant.ts'
 import { type Clock, plusMs, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
@@ -132,7 +133,7 @@ export async function createWebhook(
 /**
  * Changes what is given. Enabling goes on with the first event that was not delivered, as far as events are kept; whoever
  * enables it, or changes its types, answers for what it may see from then on.
- * @throws Refusal as {@link createWebhook}, `not_found`
+ * @throws Refusal as {@link createWebhook}, `not_found`, `changed_since_read`
  */
 export async function changeWebhook(
   deps: WebhookDeps,
@@ -155,7 +156,8 @@ export async function changeWebhook(
   return inTransaction(db, async tx => {
     const row = await lockWebhook(tx, found.id)
     if (!row) throw refuse('not_found', { message: `There is no webhook ${id}.` })
-    const now = clock.now()
+    requireUnchanged(`The webhook ${id}`, row, change)
+    const now = nextUpdatedAt(row.updated_at, clock.now())
     const isEnabling = change.enabled === true && row.disabled_at !== null
     await updateWebhook(tx, row.id, {
       ...(url !== undefined && { url }),
@@ -173,7 +175,10 @@ export async function changeWebhook(
       action: 'webhook.change',
       subject: row.id,
       // Not the values: headers are secret.
-      detail: { changed: Object.keys(change), ...(change.enabled !== undefined && { enabled: change.enabled }) },
+      detail: {
+        changed: Object.keys(change).filter(name => name !== 'if_updated_at'),
+        ...(change.enabled !== undefined && { enabled: change.enabled }),
+      },
     })
     const json = toJsonWebhook((await lockWebhook(tx, row.id)) ?? row)
     await storeResponse(tx, reservation, { status: 200, body: json })

@@ -1,7 +1,7 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { pageSize, readIdCursor, readInstant } from '../../api/page.ts'
-import { type Instant, instantAt, microsecondsOf, toIso } from '../../base/clock.ts'
+import { ifUpdatedAtRefusals, nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
+import { pageSize, readIdCursor } from '../../api/page.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
 import { isId, newId } from '../../base/ids.ts'
@@ -94,11 +94,11 @@ const blank = {
 }
 
 /** The refusals of {@link changeDraft} beyond those of its content. */
-export const changeDraftRefusals = [...draftRefusals, 'draft_changed'] as const
+export const changeDraftRefusals = [...draftRefusals, ...ifUpdatedAtRefusals] as const
 
 /**
  * Changes what is given; null empties.
- * @throws Refusal `not_found` (also for `brand_id`, `in_reply_to`), `draft_changed`, `invalid_request`
+ * @throws Refusal `not_found` (also for `brand_id`, `in_reply_to`), `changed_since_read`, `invalid_request`
  */
 export async function changeDraft(
   deps: DraftsDeps,
@@ -111,29 +111,14 @@ export async function changeDraft(
   const change = await readDraftChange(deps, scope, body, found)
   return inTransaction(deps.db, async tx => {
     const row = (await lockDraft(tx, found)) ?? noDraft(id)
-    if (body.if_updated_at !== undefined) requireUnchanged(row, readInstant(body.if_updated_at, 'if_updated_at'))
-    const at = laterThan(row.updated_at, deps.clock.now())
+    requireUnchanged(`The draft ${id}`, row, body)
+    const at = nextUpdatedAt(row.updated_at, deps.clock.now())
     const next = { ...row, ...change, updated_at: at }
     await updateDraft(tx, next)
     const draft = toJsonDraft(next)
     await storeResponse(tx, reservation, { status: 200, body: draft })
     return draft
   })
-}
-
-/** @throws Refusal `draft_changed` */
-function requireUnchanged({ id, updated_at }: DraftRow, expected: Instant): void {
-  if (updated_at !== expected)
-    throw refuse('draft_changed', {
-      message: `The draft ${id} was changed at ${toIso(updated_at)}, after it was read.`,
-      param: 'if_updated_at',
-      resolution: 'Read the draft again, and decide which text to keep.',
-    })
-}
-
-/** Each change gets a later instant, by which a send sees whether the draft has changed since it was read. */
-function laterThan(last: Instant, now: Instant): Instant {
-  return now > last ? now : instantAt(microsecondsOf(last) + 1)
 }
 
 /** Deletes a draft. @throws Refusal `not_found` */

@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
+import { ifUpdatedAtSchema } from '../../api/if-updated-at.ts'
 import { toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { sendEmailSchema } from '../emails/schema.ts'
@@ -45,9 +46,7 @@ export const draftChangeSchema = t.Partial(
     subject: nullable(inputs.subject),
     text: nullable(inputs.text),
     in_reply_to: nullable(inputs.in_reply_to),
-    if_updated_at: t.String({
-      description: 'The `updated_at` that was read: if the draft has changed since, it is left as it is.',
-    }),
+    if_updated_at: ifUpdatedAtSchema,
   }),
 )
 export type DraftChange = typeof draftChangeSchema.static

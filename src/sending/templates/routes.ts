@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { brandRefusals } from '../../accounts/brands/brands.ts'
 import { describeRoute } from '../../api/describe.ts'
+import { ifUpdatedAtRefusals } from '../../api/if-updated-at.ts'
 import { limitParamSchema } from '../../api/page.ts'
 import { api } from '../../api/route.ts'
 import { templateContentRefusals } from './content.ts'
@@ -65,7 +66,11 @@ export function templateRoutes(deps: TemplatesDeps) {
       ({ caller, params, query, body, reservation }) =>
         changeTemplate(deps, caller, { slug: params.slug, brandId: query.brand_id }, body, reservation),
       {
-        detail: describeRoute('updateTemplate', 'Update a template', [...templateRefusals, ...templateWriteRefusals]),
+        detail: describeRoute('updateTemplate', 'Update a template', [
+          ...templateRefusals,
+          ...templateWriteRefusals,
+          ...ifUpdatedAtRefusals,
+        ]),
         scope: 'templates:write',
         params,
         query,

@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { brandSlugSchema } from '../../accounts/brands/schema.ts'
 import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
+import { ifUpdatedAtSchema } from '../../api/if-updated-at.ts'
 import { toIso } from '../../base/clock.ts'
 import { type DatabaseSchema, fromJson } from '../../base/database/schema.ts'
 
@@ -46,6 +47,7 @@ export const templateChangeSchema = t.Object({
   text: t.Optional(nullable(text)),
   html: t.Optional(nullable(html)),
   variables: t.Optional(variables),
+  if_updated_at: ifUpdatedAtSchema,
 })
 export type TemplateChange = typeof templateChangeSchema.static
 

@@ -1,6 +1,7 @@
 import { brandIdRefusals, loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import { nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
 import { pageSize, readIdCursor } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -119,7 +120,10 @@ export async function readTemplate({ db }: TemplatesDeps, tenant: Tenant, name: 
   return toJsonTemplate((await selectTemplate(db, key)) ?? notFound(key))
 }
 
-/** Changes what is given. @throws Refusal `not_found`, `slug_taken`, `template_invalid`, and those of `brand_id` */
+/**
+ * Changes what is given.
+ * @throws Refusal `not_found`, `slug_taken`, `template_invalid`, `changed_since_read`, and those of `brand_id`
+ */
 export async function changeTemplate(
   deps: TemplatesDeps,
   tenant: Tenant,
@@ -141,7 +145,8 @@ export async function changeTemplate(
   return refuseTakenSlug(slug, () =>
     inTransaction(deps.db, async tx => {
       const row = (await lockTemplate(tx, key)) ?? notFound(key)
-      const at = deps.clock.now()
+      requireUnchanged(`The template ${key.slug}`, row, change)
+      const at = nextUpdatedAt(row.updated_at, deps.clock.now())
       const next = { ...row, ...changed, updated_at: at }
       await updateTemplate(tx, next)
       const body = toJsonTemplate(next)

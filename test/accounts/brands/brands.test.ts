@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadBrand } from '../../../src/accounts/brands/brands.ts'
 import { Refusal } from '../../../src/base/refusal.ts'
+import { expectConditionalChange } from '../../harness/conditional-change.ts'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 
 let server: TestHttpServer
@@ -131,4 +132,9 @@ test('loads a brand for a caller who may use it', async () => {
   const refusal = await loadBrand(db, owner, 'brd_none', 'brand_id').catch(error => error)
   expect(refusal).toBeInstanceOf(Refusal)
   expect([refusal.code, refusal.detail.param]).toEqual(['not_found', 'brand_id'])
+})
+
+test('a change can depend on what its caller read', async () => {
+  const { id } = await newBrand()
+  await expectConditionalChange(server, `/v1/brands/${id}`, [{ name: 'First' }, { name: 'Second' }])
 })

@@ -199,7 +199,10 @@ test(
     expect(await page.getByRole('checkbox', { name: 'email.queued' }).isChecked()).toBe(false)
     await page.getByText('Description, mailboxes, headers').click()
     await page.getByLabel('Description').fill('Order system, second shop')
+    const { id } = (await dashboard.mailroom.api('GET', '/v1/webhooks')).json.data[0]
+    await dashboard.mailroom.api('PATCH', `/v1/webhooks/${id}`, { description: 'Theirs' })
     await button(page, 'Save').click()
+    await button(page, 'Keep what I typed').click()
     await page.getByText('Order system, second shop').waitFor()
     const from = receiver.deliveries.length
     await send('After the change')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
+import { until } from '../../harness/until.ts'
 import { look } from '../look.ts'
 
 let dashboard: Dashboard
@@ -60,6 +61,47 @@ test(
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('The template was deleted.').waitFor()
     expect(await page.getByRole('list', { name: 'Templates' }).getByRole('listitem').count()).toBe(1)
+    expect(owner.complaints).toEqual([])
+  },
+  timeoutMs,
+)
+
+test(
+  'whoever saves a template after someone else did decides which one stays',
+  async () => {
+    const { page } = owner
+    const { api } = dashboard.mailroom
+    const path = `/v1/templates/two?brand_id=${dashboard.mailroom.demo.brand_id}`
+    const stored = async () => (await api('GET', path)).json
+    const isStored = async (subject: string) => (await stored()).subject === subject || undefined
+    await api('POST', '/v1/templates', {
+      ...{ brand_id: dashboard.mailroom.demo.brand_id, slug: 'two', name: 'Two' },
+      ...{ subject: 'At first', html: '<p>At first</p>' },
+    })
+    await owner.open('/templates/two')
+    await page.getByLabel('Subject').fill('Mine')
+    await api('PATCH', path, { subject: 'Theirs', html: '<p>Theirs</p>' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This was changed by someone else').waitFor()
+    await look(page, 'template-conflict')
+    expect((await stored()).subject).toBe('Theirs')
+    expect(await page.getByLabel('Subject').inputValue()).toBe('Mine')
+    await page.getByRole('button', { name: 'Keep what I typed' }).click()
+    await until(() => isStored('Mine'), { what: 'mine is saved over theirs' })
+    await page.getByText('This was changed by someone else').waitFor({ state: 'detached' })
+    expect((await stored()).html).toBe('<p>At first</p>')
+
+    await page.getByLabel('Subject').fill('Mine again')
+    await api('PATCH', path, { subject: 'Theirs again', html: '<p>Theirs again</p>' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Take what was saved' }).click()
+    await page.getByRole('textbox', { name: 'Source of the HTML' }).getByText('<p>Theirs again</p>').waitFor()
+    expect(await page.getByLabel('Subject').inputValue()).toBe('Theirs again')
+    await page.getByText('This was changed by someone else').waitFor({ state: 'detached' })
+    await page.getByLabel('Subject').fill('Mine after theirs')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await until(() => isStored('Mine after theirs'), { what: 'what follows is saved' })
+    await api('DELETE', path)
     expect(owner.complaints).toEqual([])
   },
   timeoutMs,

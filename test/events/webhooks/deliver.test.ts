@@ -3,6 +3,7 @@ import { dayMs, minuteMs, plusMs } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { settleDispatch } from '../../../src/events/webhooks/dispatch/settlement.ts'
 import { selectAnyWebhook } from '../../../src/events/webhooks/table.ts'
+import { expectConditionalChange } from '../../harness/conditional-change.ts'
 import { until } from '../../harness/until.ts'
 import { openWebhookFixtures, type WebhookFixtures } from './fixtures.ts'
 
@@ -141,6 +142,15 @@ test('does not follow a redirect', async () => {
     error: 'HTTP 307: redirects are not followed',
   })
   expect(other.deliveries.length + other.unverified.length).toBe(0)
+  await remove(id)
+})
+
+test('a change can depend on what its caller read', async () => {
+  const id = await fixtures.newWebhook(fixtures.newReceiver('read'))
+  await expectConditionalChange(fixtures.server, `/v1/webhooks/${id}`, [
+    { description: 'First', enabled: false },
+    { description: 'Second' },
+  ])
   await remove(id)
 })
 

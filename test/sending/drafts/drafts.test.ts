@@ -82,7 +82,7 @@ describe('drafts', () => {
     const second = await call('PATCH', at, { json: { text: 'second', if_updated_at: updated_at } })
     expect([second.status, second.json.error]).toMatchObject([
       409,
-      { code: 'draft_changed', requirement: 'read_again', retryable: false },
+      { code: 'changed_since_read', requirement: 'read_again', retryable: false },
     ])
     expect((await call('GET', at)).json).toEqual(first.json)
     const again = await call('PATCH', at, { json: { text: 'second', if_updated_at: first.json.updated_at } })

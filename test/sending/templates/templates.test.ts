@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/base/ids.ts'
 import type { SendDeps } from '../../../src/sending/accept/open-sending.ts'
 import { templateRoutes } from '../../../src/sending/templates/routes.ts'
+import { expectConditionalChange } from '../../harness/conditional-change.ts'
 import { type CallOptions, openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
 import { makeDomain, sendingOn } from '../fixtures.ts'
 
@@ -81,6 +82,12 @@ describe('templates', () => {
     expect(changed.json.updated_at > made.json.updated_at).toBe(true)
     expect((await server.call('DELETE', at)).json).toEqual({ id: made.json.id, deleted: true })
     for (const method of ['GET', 'DELETE']) expect(await refusalOf(method, at)).toEqual([404, 'not_found', undefined])
+  })
+
+  test('are changed only if they are as their caller read them', async () => {
+    const { slug } = await newTemplate(welcome)
+    const path = `/v1/templates/${slug}?brand_id=${brandId}`
+    await expectConditionalChange(server, path, [{ subject: 'First' }, { subject: 'Second' }])
   })
 
   test('have a slug that is unique in the brand, also under concurrent requests', async () => {

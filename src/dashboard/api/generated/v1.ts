@@ -1406,7 +1406,7 @@ export interface components {
                  * @description For programs.
                  * @enum {string}
                  */
-                code: "invalid_request" | "invalid_json" | "invalid_cursor" | "cursor_expired" | "brand_required" | "idempotency_key_invalid" | "idempotency_key_reused" | "idempotency_not_supported" | "missing_api_key" | "invalid_api_key" | "api_key_expired" | "api_key_revoked" | "quota_exceeded" | "insufficient_scope" | "brand_restricted" | "from_not_allowed" | "origin_not_allowed" | "role_not_allowed" | "dns_name_not_allowed" | "attachment_infected" | "attachment_unscanned" | "not_found" | "slug_taken" | "domain_taken" | "mailbox_exists" | "receiving_claimed" | "domain_in_use" | "dns_record_conflict" | "record_managed" | "role_fixed" | "not_scheduled" | "not_in_trash" | "draft_changed" | "invitation_closed" | "last_owner" | "webhook_disabled" | "payload_too_large" | "attachments_too_large" | "unsupported_media_type" | "domain_not_verified" | "ownership_not_verified" | "recipient_suppressed" | "too_many_recipients" | "too_many_webhooks" | "too_many_attachments" | "no_content" | "template_not_found" | "template_variable_missing" | "template_invalid" | "draft_incomplete" | "dns_provider_not_configured" | "dns_zone_not_accessible" | "no_reply_address" | "rate_limited" | "idempotency_in_progress" | "internal_error" | "dns_unavailable" | "dns_provider_error" | "unavailable";
+                code: "invalid_request" | "invalid_json" | "invalid_cursor" | "cursor_expired" | "brand_required" | "idempotency_key_invalid" | "idempotency_key_reused" | "idempotency_not_supported" | "missing_api_key" | "invalid_api_key" | "api_key_expired" | "api_key_revoked" | "quota_exceeded" | "insufficient_scope" | "brand_restricted" | "from_not_allowed" | "origin_not_allowed" | "role_not_allowed" | "dns_name_not_allowed" | "attachment_infected" | "attachment_unscanned" | "not_found" | "slug_taken" | "domain_taken" | "mailbox_exists" | "receiving_claimed" | "domain_in_use" | "dns_record_conflict" | "record_managed" | "role_fixed" | "not_scheduled" | "not_in_trash" | "changed_since_read" | "invitation_closed" | "last_owner" | "webhook_disabled" | "payload_too_large" | "attachments_too_large" | "unsupported_media_type" | "domain_not_verified" | "ownership_not_verified" | "recipient_suppressed" | "too_many_recipients" | "too_many_webhooks" | "too_many_attachments" | "no_content" | "template_not_found" | "template_variable_missing" | "template_invalid" | "draft_incomplete" | "dns_provider_not_configured" | "dns_zone_not_accessible" | "no_reply_address" | "rate_limited" | "idempotency_in_progress" | "internal_error" | "dns_unavailable" | "dns_provider_error" | "unavailable";
                 /** @description For people; names the invalid value. */
                 message: string;
                 /**
@@ -2323,6 +2323,8 @@ export interface operations {
                     name?: string;
                     /** @description 1 to 63 lower-case letters, digits and hyphens that do not start with a hyphen. */
                     slug?: string;
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -4058,6 +4060,8 @@ export interface operations {
                         /** @description The value when a send gives none; null: no default. */
                         default?: unknown;
                     }[];
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -4307,7 +4311,7 @@ export interface operations {
                     text?: string | null;
                     /** @description The id of the received message that the draft replies to. */
                     in_reply_to?: string | null;
-                    /** @description The `updated_at` that was read: if the draft has changed since, it is left as it is. */
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
                     if_updated_at?: string;
                 };
             };
@@ -4586,6 +4590,8 @@ export interface operations {
                     };
                     /** @description False: nothing is delivered. */
                     enabled?: boolean;
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };

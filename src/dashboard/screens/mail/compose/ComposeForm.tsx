@@ -4,6 +4,8 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { answer } from '../../../api/client.ts'
 import { errorOf } from '../../../api/errors.ts'
 import { Button } from '../../../components/actions/Button.tsx'
+import { ConflictNotice } from '../../../components/conflict/ConflictNotice.tsx'
+import { conflictStrings } from '../../../components/conflict/strings.ts'
 import { Notice } from '../../../components/feedback/Notice.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { ConfirmDialog } from '../../../components/overlays/ConfirmDialog.tsx'
@@ -11,7 +13,6 @@ import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useTitle } from '../../../hooks/title.ts'
 import { mailStrings as strings } from '../strings.ts'
-import { ConflictNotice } from './ConflictNotice.tsx'
 import { blankDraft, type DraftFields, isBlank, isSameDraft } from './draft-fields.ts'
 import type { SaveState } from './draft-saver.ts'
 import { createDraftSaver, type DraftSaver } from './draft-saver.ts'
@@ -213,7 +214,7 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
             action={
               <div className="flex flex-wrap gap-2">
                 <Button size="small" onClick={() => change({})}>
-                  {strings.keepMine}
+                  {conflictStrings.keepMine}
                 </Button>
                 <Button
                   size="small"
@@ -230,8 +231,18 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
             }
           />
         )}
-        {saveState.kind === 'conflict' && (
-          <ConflictNotice isGone={saveState.isGone} onKeep={keepMine} onTake={takeTheirs} onDiscard={leave} />
+        {saveState.kind === 'conflict' && !saveState.isGone && (
+          <ConflictNotice title={strings.conflict} onKeep={keepMine} onTake={takeTheirs} />
+        )}
+        {saveState.kind === 'conflict' && saveState.isGone && (
+          <ConflictNotice
+            title={strings.conflictGone}
+            hint={strings.conflictGoneHint}
+            keepLabel={strings.keepAsNew}
+            takeLabel={strings.discardMine}
+            onKeep={keepMine}
+            onTake={async () => leave()}
+          />
         )}
         {saveState.kind === 'refused' && <Refusal error={saveState.error} />}
       </div>

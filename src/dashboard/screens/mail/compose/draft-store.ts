@@ -30,7 +30,7 @@ export function draftStore(api: OrganizationApi): DraftStore {
       return storedOf(await answer(api.v1.PATCH('/v1/drafts/{id}', { params: { path: { id } }, body })))
     },
     kindOf(error) {
-      if (error instanceof ApiError && error.code === 'draft_changed') return 'changed'
+      if (error instanceof ApiError && error.code === 'changed_since_read') return 'changed'
       if (error instanceof ApiError && error.status === 404) return 'gone'
       if (error instanceof ServerAwayError || (error instanceof ApiError && error.isRetryable)) return 'away'
       return 'refused'

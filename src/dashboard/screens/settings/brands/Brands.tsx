@@ -15,8 +15,9 @@ import { Status } from '../../../components/text/Status.tsx'
 import { Time } from '../../../components/text/Time.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { settingStrings as strings } from '../strings.ts'
-import { BrandDialog } from './BrandDialog.tsx'
 import type { Brand } from './brand.ts'
+import { CreateBrandDialog } from './CreateBrandDialog.tsx'
+import { EditBrandDialog } from './EditBrandDialog.tsx'
 
 /** The brands: created and renamed by owners and admins. */
 export function Brands() {
@@ -100,7 +101,8 @@ export function Brands() {
           ]}
         />
       )}
-      {editing && <BrandDialog brand={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />}
+      {editing === 'new' && <CreateBrandDialog onClose={() => setEditing(null)} />}
+      {editing && editing !== 'new' && <EditBrandDialog brand={editing} onClose={() => setEditing(null)} />}
     </Section>
   )
 }

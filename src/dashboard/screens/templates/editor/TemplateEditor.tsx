@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { answer } from '../../../api/client.ts'
 import { Button } from '../../../components/actions/Button.tsx'
+import { ConflictNotice } from '../../../components/conflict/ConflictNotice.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { Skeleton } from '../../../components/feedback/Skeleton.tsx'
 import { Segmented } from '../../../components/fields/Segmented.tsx'
@@ -10,7 +11,7 @@ import { PageHeader } from '../../../components/layout/PageHeader.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Badge } from '../../../components/text/Status.tsx'
-import { useAction } from '../../../hooks/action.ts'
+import { useConditionalSave } from '../../../hooks/conditional-save.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useShortcuts } from '../../../hooks/shortcuts.ts'
 import { templateStrings as strings } from '../strings.ts'
@@ -30,18 +31,31 @@ export function TemplateEditor({ template, back }: { readonly template: Template
   const queryClient = useQueryClient()
   const [form, setForm] = useState<TemplateForm>(() => formOf(template))
   const [part, setPart] = useState<Part>(template.html === null && template.text !== null ? 'text' : 'html')
-  const { isBusy, error, run } = useAction()
+  // How often the form was filled from the server: the editor then begins with another text.
+  const [fills, setFills] = useState(0)
   const mayWrite = may('templates:write')
   const hasChanged = mayWrite && isChanged(form, template)
   const change = (next: Partial<TemplateForm>) => setForm(now => ({ ...now, ...next }))
-  const save = () =>
-    run(async () => {
-      const params = { path: { slug: template.slug }, query: { brand_id: template.brand_id } }
-      const saved = await answer(api.v1.PATCH('/v1/templates/{slug}', { params, body: changeOf(form) }))
-      queryClient.setQueryData(templateQuery(api, template.brand_id, template.slug).queryKey, saved)
+  const params = { path: { slug: template.slug }, query: { brand_id: template.brand_id } }
+  const store = (now: Template) =>
+    queryClient.setQueryData(templateQuery(api, template.brand_id, template.slug).queryKey, now)
+  const { isBusy, error, isConflict, save, keepMine, takeTheirs } = useConditionalSave<Template>({
+    stored: template,
+    read: () => answer(api.v1.GET('/v1/templates/{slug}', { params })),
+    async save(if_updated_at) {
+      const body = { ...changeOf(form), if_updated_at }
+      const saved = await answer(api.v1.PATCH('/v1/templates/{slug}', { params, body }))
+      store(saved)
       await queryClient.invalidateQueries({ queryKey: ['templates', 'list'] })
       showToast(strings.saved)
-    })
+      return saved
+    },
+    show(theirs) {
+      store(theirs)
+      setForm(formOf(theirs))
+      setFills(fills + 1)
+    },
+  })
   useShortcuts(strings.title, [
     { key: 'mod+s', label: strings.save, run: () => void (hasChanged && !isBusy && save()) },
   ])
@@ -69,9 +83,9 @@ export function TemplateEditor({ template, back }: { readonly template: Template
       >
         <code className="font-mono text-sm">{template.slug}</code>
       </PageHeader>
-      {error !== null && (
+      {(isConflict || error !== null) && (
         <div className="mb-4">
-          <Refusal error={error} />
+          {isConflict ? <ConflictNotice onKeep={keepMine} onTake={takeTheirs} /> : <Refusal error={error} />}
         </div>
       )}
       <div className="grid gap-x-6 xl:grid-cols-2">
@@ -106,7 +120,7 @@ export function TemplateEditor({ template, back }: { readonly template: Template
           <div className="mb-8 overflow-hidden rounded-lg border border-line bg-surface">
             <Suspense fallback={<Skeleton className="h-96 w-full" />}>
               <CodeEditor
-                key={part}
+                key={`${part}${fills}`}
                 label={strings.editor(strings[part])}
                 language={part}
                 initialText={form[part]}
