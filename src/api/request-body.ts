@@ -1,5 +1,5 @@
 import { Refusal, refuse } from '../base/refusal.ts'
-import { measureJson } from './json-complexity.ts'
+import { measureJson } from './json/complexity.ts'
 
 /** The largest request body, in bytes (SPEC section 8). */
 export const maxBodyBytes = 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-import { type JsonSchema, jsonSchema } from '../../api/json-schema.ts'
+import { type JsonSchema, jsonSchema } from '../../api/json/schema.ts'
 import type { Operation } from '../../api/operations.ts'
 import type { TypeBoxSchema } from '../../api/validation.ts'
 import type { ToolDefinition } from './tool-definitions.ts'

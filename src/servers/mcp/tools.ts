@@ -1,6 +1,6 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import type { Caller } from '../../api/caller.ts'
-import type { JsonSchema } from '../../api/json-schema.ts'
+import type { JsonSchema } from '../../api/json/schema.ts'
 import type { Operation } from '../../api/operations.ts'
 import { type ToolDefinition, toolDefinitions } from './tool-definitions.ts'
 import { type ArgumentLocations, toolInput, toolOutput } from './tool-schemas.ts'

@@ -1,5 +1,5 @@
 import type { ResponseDescription } from '../../../api/describe.ts'
-import type { JsonSchema } from '../../../api/json-schema.ts'
+import type { JsonSchema } from '../../../api/json/schema.ts'
 import type { RefusalCode } from '../../../base/refusal.ts'
 import { type Audience, errorResponse, errorResponseName } from './responses.ts'
 

@@ -1,6 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import type { ResponseDescription } from '../../../api/describe.ts'
-import type { JsonSchema } from '../../../api/json-schema.ts'
+import type { JsonSchema } from '../../../api/json/schema.ts'
 import { type OperationSpec, operationsOf, publicOperationsOf } from '../../../api/operations.ts'
 import { version } from '../../../base/version.ts'
 import { createComponentRegistry } from './components.ts'

@@ -1,4 +1,4 @@
-import { type JsonSchema, jsonSchema } from '../../../api/json-schema.ts'
+import { type JsonSchema, jsonSchema } from '../../../api/json/schema.ts'
 import type { OperationSpec } from '../../../api/operations.ts'
 import type { TypeBoxSchema } from '../../../api/validation.ts'
 import { type ComponentRegistry, mapSubschemas } from './components.ts'

@@ -1,7 +1,7 @@
 import { authenticationRefusals } from '../../../accounts/keys/keys.ts'
 import type { ResponseDescription } from '../../../api/describe.ts'
 import { idempotencyRefusals } from '../../../api/idempotency/idempotency-keys.ts'
-import type { JsonSchema } from '../../../api/json-schema.ts'
+import type { JsonSchema } from '../../../api/json/schema.ts'
 import type { OperationSpec } from '../../../api/operations.ts'
 import { cursorRefusals, isCursorParam } from '../../../api/page.ts'
 import { publicBodyRefusals } from '../../../api/public-body.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020'
-import type { JsonSchema } from '../../../../src/api/json-schema.ts'
+import type { JsonSchema } from '../../../../src/api/json/schema.ts'
 import { isCursorParam } from '../../../../src/api/page.ts'
 import { type MatrixFixture, type Outcome, openMatrixFixture } from './fixtures.ts'
 import { type MatrixOperation, operations, requestFor } from './operations.ts'

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../../src/api/json-schema.ts'
+import type { JsonSchema } from '../../../../src/api/json/schema.ts'
 import { openApiDocument } from '../../../harness/openapi-document.ts'
 import { type ResourceKind, type Resources, unknownIds } from './resources.ts'
 import { type MatrixRow, rows } from './rows.ts'

@@ -1,4 +1,4 @@
-import { isNumberInText, type TypeBoxSchema } from './validation.ts'
+import { isNumberInText, type TypeBoxSchema } from '../validation.ts'
 
 /** JSON Schema, draft 2020-12. */
 export interface JsonSchema {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { measureJson } from './json-complexity.ts'
+import { measureJson } from './complexity.ts'
 
 const limits = { depth: 64, values: 1000 }
 const measure = (text: string) => measureJson(Buffer.from(text), limits)

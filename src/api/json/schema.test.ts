@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { t } from 'elysia'
-import { dateTimeSchema, nullable, oneOf } from './common-schemas.ts'
-import { jsonSchema } from './json-schema.ts'
-import type { TypeBoxSchema } from './validation.ts'
+import { dateTimeSchema, nullable, oneOf } from '../common-schemas.ts'
+import type { TypeBoxSchema } from '../validation.ts'
+import { jsonSchema } from './schema.ts'
 
 const of = (schema: unknown) => jsonSchema(schema as TypeBoxSchema)
 
