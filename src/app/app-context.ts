@@ -18,9 +18,22 @@ import type { ClientLimits } from '../servers/limits/client-limits.ts'
 /** What a process does; see MAILROOM_ROLES. */
 export type Role = Config['roles'][number]
 
+/** What a process does for its instance, beside other processes that listen on the same ports. */
+export interface ProcessShare {
+  /** Does it run the background jobs, which the processes of one `serve` need only once? */
+  readonly runsJobs: boolean
+  /** Are there others on the same ports (SO_REUSEPORT)? Their parent then serves the metrics of all. */
+  readonly sharesPorts: boolean
+  /** The settings of the instance, of which those of this process may be a part. */
+  readonly instanceConfig: Config
+  /** Tells the relay of another process that an email may be due, where this one has no relay. */
+  readonly wakeOtherRelay: () => void
+}
+
 /** What all roles and jobs of this process share. */
 export interface AppContext {
   readonly config: Config
+  readonly share: ProcessShare
   readonly log: Log
   readonly clock: Clock
   readonly secrets: Secrets

@@ -11,10 +11,10 @@ import { storeReports } from '../ports/provider/simulator/deliver-reports.ts'
 import { withSimulator } from '../ports/provider/simulator/simulator.ts'
 import { createCanary } from '../ports/resolver/canary.ts'
 import { newReturnPaths } from '../sending/reports/return-path.ts'
-import { openMetricsServer } from '../servers/http/metrics-server.ts'
+import { collectProcessMetrics, openMetricsServer } from '../servers/http/metrics-server.ts'
 import { openClientLimits } from '../servers/limits/client-limits.ts'
 import type { Adapters } from './adapters.ts'
-import type { AppContext, Role } from './app-context.ts'
+import type { AppContext, ProcessShare, Role } from './app-context.ts'
 import { openCertificates } from './certificates.ts'
 import { startHttpRole } from './http-role.ts'
 import { jobs, startJobs } from './jobs.ts'
@@ -35,27 +35,39 @@ export interface RunningApp {
   readonly submissions: string | null
   /** URL of the API with TLS, which is served from the first certificate on; null: MAILROOM_HTTPS_LISTEN is not set. */
   readonly https: string | null
-  /** `host:port` of the metrics. */
-  readonly metrics: string
+  /** `host:port` of the metrics; null: the parent of this process serves them. */
+  readonly metrics: string | null
+  /** Tells the relay of this process, where it has one, that an email may be due. */
+  wakeRelay(): void
   /** Accepts nothing new, finishes what is in progress, and closes everything. */
   stop(): Promise<void>
 }
 
+/** The share of a process that is the only one of its `serve`. */
+export function wholeShare(config: Config): ProcessShare {
+  return { runsJobs: true, sharesPorts: false, instanceConfig: config, wakeOtherRelay: () => undefined }
+}
+
 /** Connects the adapters and the features, and starts the roles and the background jobs of this process. */
-export async function startApp(config: Config, log: Log, adapters: Adapters, secrets: Secrets): Promise<RunningApp> {
+export async function startApp(
+  config: Config,
+  log: Log,
+  adapters: Adapters,
+  secrets: Secrets,
+  share = wholeShare(config),
+): Promise<RunningApp> {
   const shutdown = newShutdown(log)
   try {
     if (config.otlpEndpoint !== undefined) shutdown.onStop(await startTracing(config, config.otlpEndpoint, log))
     const { onDrain, onStop } = shutdown
     const pools = openPools(config, shutdown)
-    const context = createContext({ config, log, adapters, secrets, pools, onDrain, onStop })
-    const metrics = openMetricsServer(config.metricsListen)
-    context.onStop(() => metrics.close())
+    const context = createContext({ config, share, log, adapters, secrets, pools, onDrain, onStop })
+    const metrics = share.sharesPorts ? collectForParent() : startMetricsServer(context)
     const certificates = openCertificates(context)
     startJobs(jobs.everyProcess, context)
     runSequencer(context)
     const isRole = (role: Role) => config.roles.includes(role)
-    const wakeRelay = isRole('relay') ? startRelayRole(context) : () => undefined
+    const wakeRelay = isRole('relay') ? startRelayRole(context) : share.wakeOtherRelay
     const httpRole = isRole('http') ? startHttpRole(context, wakeRelay, certificates) : null
     if (isRole('webhooks')) startWebhooksRole(context, wakeRelay)
     const smtp = isRole('smtp') ? await startSmtpRole(context, certificates) : null
@@ -68,13 +80,27 @@ export async function startApp(config: Config, log: Log, adapters: Adapters, sec
       https,
       smtp,
       ...submission,
-      metrics: `${config.metricsListen.host}:${metrics.port}`,
+      metrics,
+      wakeRelay,
       stop: shutdown.run,
     }
   } catch (error) {
     await shutdown.run()
     throw error
   }
+}
+
+/** `host:port` */
+function startMetricsServer({ config, onStop }: AppContext): string {
+  const { host } = config.metricsListen
+  const server = openMetricsServer(config.metricsListen)
+  onStop(() => server.close())
+  return `${host}:${server.port}`
+}
+
+function collectForParent(): null {
+  collectProcessMetrics()
+  return null
 }
 
 /** It goes on until all that may write events has ended. */
@@ -89,12 +115,12 @@ async function startTracing(config: Config, endpoint: string, log: Log): Promise
   return otlp.startTracing({ endpoint, samplePercent: config.otlpSamplePercent, host: config.hostname, log })
 }
 
-interface ContextDeps extends Pick<AppContext, 'config' | 'log' | 'secrets' | 'onDrain' | 'onStop'> {
+interface ContextDeps extends Pick<AppContext, 'config' | 'share' | 'log' | 'secrets' | 'onDrain' | 'onStop'> {
   readonly adapters: Adapters
   readonly pools: Pools
 }
 
-function createContext({ config, log, adapters, secrets, pools, onDrain, onStop }: ContextDeps): AppContext {
+function createContext({ config, share, log, adapters, secrets, pools, onDrain, onStop }: ContextDeps): AppContext {
   const { clock, scanner, spamFilter, provider: configuredProvider } = adapters
   const database = pools.open('beside', 'background')
   const { db } = database
@@ -106,6 +132,7 @@ function createContext({ config, log, adapters, secrets, pools, onDrain, onStop 
   onStop(() => sequenceWatch.close())
   return {
     config,
+    share,
     log,
     clock,
     secrets,

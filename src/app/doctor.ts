@@ -19,13 +19,15 @@ const findings = gauge('mailroom_doctor_findings', 'Findings of the last quick r
  * Prepares the job `doctor`: the quick checks, in the process that serves. A problem is logged once, and again when its level
  * changes. With the provider `sandbox` Mailroom is only being tried out, so that problems are logged at `info`.
  */
-export function openDoctor({ config, db, clock, resolver, log, doctorResults }: AppContext): JobRound {
+export function openDoctor({ share, db, clock, resolver, log, doctorResults }: AppContext): JobRound {
+  const { instanceConfig: config } = share
   const deps: DoctorDeps = { config, db, clock, resolver, relays: [], publicSmtpPort }
   let logged: ReadonlyMap<string, string> | undefined
   return async () => {
     const results = await runChecks(quickChecks, deps, checkTimeoutMs.quick)
     doctorResults.record({ at: clock.now(), isQuick: true, results })
-    logged = logFindings(results, logged, config.provider === 'sandbox' ? atInfoLevel(log) : log)
+    // Each process shows the results to operators; one of them reports them.
+    if (share.runsJobs) logged = logFindings(results, logged, config.provider === 'sandbox' ? atInfoLevel(log) : log)
     return 'done'
   }
 }

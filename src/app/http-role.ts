@@ -124,6 +124,7 @@ export function startHttpRole(context: AppContext, wakeRelay: () => void, certif
     log,
     clock,
     readiness,
+    sharesPorts: context.share.sharesPorts,
   })
   onDrain(() => server.close())
   if (!opened) throw new Error('the HTTP server has opened no features')

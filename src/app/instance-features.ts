@@ -28,7 +28,7 @@ import type { AppContext } from './app-context.ts'
 import { withDoctorDeps } from './doctor.ts'
 
 export interface InstanceFeatureDeps {
-  readonly context: Pick<AppContext, 'config' | 'clock' | 'log' | 'doctorResults' | 'configuredProvider'>
+  readonly context: Pick<AppContext, 'config' | 'share' | 'clock' | 'log' | 'doctorResults' | 'configuredProvider'>
   /** The connection pool of the role http. */
   readonly db: Db
   readonly certificates: Certificates
@@ -64,10 +64,10 @@ export function instanceFeatures(deps: InstanceFeatureDeps): readonly AnyElysia[
   ]
 }
 
-function runDoctorOf({ config }: Pick<AppContext, 'config'>) {
+function runDoctorOf({ share }: Pick<AppContext, 'share'>) {
   return (isQuick: boolean) => {
     const [checks, timeoutMs] = isQuick ? [quickChecks, checkTimeoutMs.quick] : [allChecks, checkTimeoutMs.all]
-    return withDoctorDeps(config, doctorDeps => runChecks(checks, doctorDeps, timeoutMs))
+    return withDoctorDeps(share.instanceConfig, doctorDeps => runChecks(checks, doctorDeps, timeoutMs))
   }
 }
 

@@ -49,6 +49,8 @@ export type Job<Deps> = {
   readonly intervalMs: number
   /** What it does, continuing "This job …". */
   readonly does: string
+  /** Does each of several processes that share their ports need it for itself? One for the instance runs in the first alone. */
+  readonly isForEachProcess?: true
 } & (
   | {
       /** Prepares the rounds that {@link startJobs} runs; null: the configuration does not need the job. */
@@ -77,6 +79,7 @@ const everyProcess: readonly Job<AppContext>[] = [
     name: 'disk-space',
     intervalMs: secondMs,
     does: 'checks the free disk space, below which mail is refused',
+    isForEachProcess: true,
     open: ({ diskSpace }) => diskSpace.check,
   },
   {
@@ -89,12 +92,14 @@ const everyProcess: readonly Job<AppContext>[] = [
     name: 'doctor',
     intervalMs: hourMs,
     does: 'runs the quick checks of doctor and logs what they find',
+    isForEachProcess: true,
     open: openDoctor,
   },
   {
     name: 'heartbeat',
     intervalMs: heartbeatIntervalMs,
     does: 'records that this process runs, its roles and its version, for operators',
+    isForEachProcess: true,
     open: openProcessHeartbeat,
   },
   {
@@ -298,7 +303,8 @@ export const jobs = { everyProcess, smtpOrHttp, smtp, http, relay, webhooks }
 /** Starts those of the jobs that the configuration needs. When the process stops, their rounds in progress are finished. */
 export function startJobs<Deps extends AppContext>(toStart: readonly Job<Deps>[], deps: Deps): void {
   const running = toStart.flatMap(job => {
-    const round = 'open' in job ? job.open(deps) : null
+    const isOurs = deps.share.runsJobs || job.isForEachProcess === true
+    const round = isOurs && 'open' in job ? job.open(deps) : null
     return round === null ? [] : [startJob({ name: job.name, intervalMs: job.intervalMs, log: deps.log }, round)]
   })
   deps.onDrain(() => Promise.all(running.map(job => job.stop())))

@@ -84,6 +84,7 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
     log,
     clock,
     spoolFolder: openSpoolFolder(join(config.varFolder, 'spool')),
+    sharesPort: context.share.sharesPorts,
   })
   onDrain(() => server.close())
   return `${server.address.host}:${server.address.port}`

@@ -58,6 +58,7 @@ export async function startSubmissionRole(
       log: context.log,
       clock: context.clock,
       spoolFolder,
+      sharesPort: context.share.sharesPorts,
     })
     context.onDrain(() => server.close())
     return `${server.address.host}:${server.address.port}`

@@ -12,8 +12,8 @@ export type OutputFormat = 'text' | 'json'
 export interface CommandOutput {
   readonly text: string
   readonly json: unknown
-  /** The exit status, 0 by default; 1: the command ran, and reports that something is wrong. */
-  readonly status?: 0 | 1
+  /** The exit status, 0 by default; another one: the command ran, and reports that something is wrong. */
+  readonly status?: number
 }
 
 export interface CommandContext {

@@ -11,9 +11,13 @@ export const sequenceLag = histogram(
 export const unsequencedEvents = gauge(
   'mailroom_events_unsequenced',
   'Committed events that readers cannot see yet, when this process last looked, counted up to 1000.',
+  [],
+  { ofProcesses: 'max' },
 )
 
 export const oldestUnsequenced = gauge(
   'mailroom_events_oldest_unsequenced_seconds',
   'The age of the oldest event that readers cannot see yet, when this process last looked; 0: there was none.',
+  [],
+  { ofProcesses: 'max' },
 )

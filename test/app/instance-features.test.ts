@@ -7,6 +7,7 @@ import { selectAuditEntries } from '../../src/accounts/audit/table.ts'
 import { type OperatorTasks, openOperatorTasks } from '../../src/accounts/tasks/tasks.ts'
 import { addOperator } from '../../src/accounts/users/operators.ts'
 import { createAdapters } from '../../src/app/adapters.ts'
+import { wholeShare } from '../../src/app/app.ts'
 import { instanceFeatures } from '../../src/app/instance-features.ts'
 import { dayMs, minuteMs, plusMs, systemClock } from '../../src/base/clock.ts'
 import { readConfig } from '../../src/base/config/config.ts'
@@ -52,7 +53,14 @@ beforeAll(async () => {
   tasks = openOperatorTasks({ db, clock, log })
   open = () =>
     instanceFeatures({
-      context: { config, clock, log, doctorResults, configuredProvider: createAdapters(config).provider },
+      context: {
+        config,
+        share: wholeShare(config),
+        clock,
+        log,
+        doctorResults,
+        configuredProvider: createAdapters(config).provider,
+      },
       db,
       certificates: mergeCertificates([]),
       readiness: async () => ({ database: { ready: true, detail: null }, relay: { ready: false, detail: 'away' } }),

@@ -80,6 +80,7 @@ export function testSettings(databaseUrl: string, varFolder: string): Record<str
     MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
     MAILROOM_VAR: varFolder,
     MAILROOM_RATE_LIMIT_PER_MINUTE: '1000000000',
+    MAILROOM_PROCESSES: '1',
   }
 }
 

@@ -44,6 +44,11 @@ export const settings = {
     'smtp,http,relay,submission,webhooks',
     'Roles of this process. `smtp` receives mail (background jobs: rescan). `submission` takes mail that programs send by SMTP, on the addresses of MAILROOM_SUBMISSION_LISTEN and MAILROOM_SUBMISSIONS_LISTEN. `http` serves the API, MCP and the dashboard (search-index, search-segments, spam-lessons, domain-recheck, retention, idempotency-cleanup, suppression-cleanup, invitation-cleanup, sign-in-cleanup, webhook-token-cleanup, storage-metrics, readiness-metrics, live-updates). `relay` submits emails to the provider (relay, brand-pause, unconfirmed, queue-metrics, simulator-reports, ses-queue). `webhooks` delivers events to webhooks (webhooks, webhook-notices, webhook-metrics). Every process also runs disk-space, idle-memory, doctor, heartbeat, backup-metrics, certificate-files, event-sequence, event-watch, and one with `smtp`, `http` or `submission` acme-load, acme-order.',
   ),
+  processes: optional(
+    'PROCESSES',
+    integer(1, 32),
+    'Processes that share the listening ports for the roles `smtp`, `http` and `submission`; the first of them also has the other roles and runs the background jobs. Without it: one for each core that the machine or container allows, at most 8, and no more than fit into memory at 400 MiB each (of the container’s limit, or of half the machine). 1: no parent process. Each one starts again if it dies. MAILROOM_SCANS_AT_ONCE, MAILROOM_RSPAMD_CHECKS_AT_ONCE, MAILROOM_MAX_SESSIONS, MAILROOM_AUTH_FAILURES_PER_MINUTE and MAILROOM_DATABASE_CONNECTIONS (at least 4 for each) are divided between them.',
+  ),
   hostname: setting(
     'HOSTNAME',
     text,

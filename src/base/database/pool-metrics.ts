@@ -14,9 +14,11 @@ const pools = new Map<string, PoolUsage>()
 
 /** A gauge that is read from the counts when metrics are collected: a query then costs only two additions. */
 function poolGauge(name: string, help: string, read: (usage: PoolUsage) => number): void {
-  const usageGauge = gauge(name, help, ['pool'], () => {
-    usageGauge.reset()
-    for (const [pool, usage] of pools) usageGauge.set({ pool }, read(usage))
+  const usageGauge = gauge(name, help, ['pool'], {
+    read: () => {
+      usageGauge.reset()
+      for (const [pool, usage] of pools) usageGauge.set({ pool }, read(usage))
+    },
   })
 }
 

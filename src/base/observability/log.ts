@@ -13,9 +13,18 @@ const buffering = { minLength: 4096, periodicFlush: 100 }
 /** How lines are written: as JSON objects, or as text for people (log-text.ts). */
 export type LogFormat = 'json' | 'text'
 
-/** A log on standard output that never blocks. Control characters are escaped in both formats. */
-export function openLog(level: string, format: LogFormat = 'json'): Log {
-  const output = pino.destination({ dest: 1, sync: false, maxLength: maxBufferedBytes, ...buffering })
+/** A pipe takes so many bytes in one piece, so that lines of several processes never mix. pipe(7), PIPE_BUF. */
+const atomicBytes = 4096
+
+/**
+ * A log on standard output that never blocks. Control characters are escaped in both formats.
+ * @param pid in each line, where several processes write to the same output
+ */
+export function openLog(level: string, format: LogFormat = 'json', pid?: number): Log {
+  const output = pino.destination({
+    ...{ dest: 1, sync: false, maxLength: maxBufferedBytes, ...buffering },
+    ...(pid !== undefined && { minLength: atomicBytes / 2, maxWrite: atomicBytes }),
+  })
   process.on('exit', () => {
     try {
       output.flushSync()
@@ -24,5 +33,8 @@ export function openLog(level: string, format: LogFormat = 'json'): Log {
     }
   })
   const destination = format === 'json' ? output : { write: (line: string) => void output.write(formatLogLine(line)) }
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  return pino(
+    { level, base: pid === undefined ? null : { pid }, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  )
 }

@@ -46,14 +46,24 @@ export function counter<Label extends string>(
   return new Counter({ name, help, labelNames, registers: [registry] })
 }
 
-/** Creates a gauge in the registry. @param read sets it whenever metrics are collected */
+export interface GaugeOptions {
+  /** Sets it whenever metrics are collected. */
+  readonly read?: () => void
+  /** Its value for several processes that share their ports; `max`: each of them observes the same thing. By default the sum. */
+  readonly ofProcesses?: 'sum' | 'max'
+}
+
+/** Creates a gauge in the registry. */
 export function gauge<Label extends string>(
   name: string,
   help: string,
   labelNames: readonly Label[] = [],
-  read?: () => void,
+  { read, ofProcesses = 'sum' }: GaugeOptions = {},
 ): Gauge<Label> {
-  return new Gauge({ name, help, labelNames, registers: [registry], ...(read && { collect: read }) })
+  return new Gauge({
+    ...{ name, help, labelNames, registers: [registry], aggregator: ofProcesses },
+    ...(read && { collect: read }),
+  })
 }
 
 /** Creates a histogram in the registry. */

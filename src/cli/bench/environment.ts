@@ -50,6 +50,7 @@ export async function openBenchEnvironment(folder: string): Promise<BenchEnviron
     MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
     MAILROOM_VAR: join(folder, 'var'),
     MAILROOM_RATE_LIMIT_PER_MINUTE: '1000000000',
+    MAILROOM_PROCESSES: '1',
   }
   const { db, close } = openDatabase(mariadb.url, 2)
   await migrate(db)

@@ -1,5 +1,7 @@
 import { MiB } from '../../base/config/parsers.ts'
+import { maxDatabaseConnections, processCount } from '../../base/config/processes.ts'
 import { formatBytes } from '../../base/format.ts'
+import { readMachineLimits } from '../../base/machine-limits.ts'
 import { selectTableSizes } from '../../retention/storage/table.ts'
 import type { DoctorCheck } from './check.ts'
 import { selectCharacterSet, selectMaxConnectionsUsed, selectServerVariables } from './database-server-table.ts'
@@ -64,10 +66,8 @@ const connectionsCheck: DoctorCheck = {
   async run({ db, config }) {
     const max = Number((await selectServerVariables(db)).max_connections)
     const used = await selectMaxConnectionsUsed(db)
-    // One pool for each role, and one for the background jobs; submission uses that of http where both are here.
-    const isShared = config.roles.includes('submission') && config.roles.includes('http')
-    const needed = (config.roles.length + (isShared ? 0 : 1)) * config.databaseConnections
-    const seen = `max_connections is ${max}; a process with these settings opens up to ${needed}, and up to ${used} were in use at once`
+    const needed = maxDatabaseConnections(config, processCount(config, readMachineLimits()))
+    const seen = `max_connections is ${max}; \`serve\` with these settings opens up to ${needed}, and up to ${used} were in use at once`
     if (needed + 5 > max)
       return error(
         seen,

@@ -5,6 +5,7 @@ const expiry = gauge(
   'mailroom_certificate_expiry_timestamp_seconds',
   'Expiry time of each certificate in use, in seconds since 1970.',
   ['name'],
+  { ofProcesses: 'max' },
 )
 
 /** Several sources as one; the certificates of earlier sources come first. */

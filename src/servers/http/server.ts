@@ -51,6 +51,8 @@ export interface HttpServerDeps {
   /** Where to serve the same over HTTPS, and with which certificates. */
   readonly https?: { readonly listen: Endpoint; readonly certificates: Certificates } | undefined
   readonly mcp: Pick<McpDeps, 'names' | 'origins'>
+  /** Do other processes listen on the same ports (SO_REUSEPORT)? */
+  readonly sharesPorts?: boolean
 }
 
 /** A running HTTP server. */
@@ -69,12 +71,13 @@ const idleSeconds = 200
 
 /** Starts the HTTP server: the routes of `features`, MCP, `/health`, `/ready` and the OpenAPI document. Port 0 takes a free one. */
 export function openHttpServer(deps: HttpServerDeps): HttpServer {
-  const { config, db, log, clock } = deps
+  const { config, db, log, clock, sharesPorts = false } = deps
   readLargeHeaders()
   // Bound first, since links of the features carry the port. No request comes before this function has returned.
   const server = Bun.serve({
     hostname: config.httpListen.host,
     port: config.httpListen.port,
+    reusePort: sharesPorts,
     idleTimeout: idleSeconds,
     development: false,
     // The routes limit bodies, with an error body of ours; Bun would answer an empty 413 before anything else.
@@ -114,7 +117,7 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
     const getAddress = () => readAddress(listener.requestIP(request)?.address ?? 'unknown', request.headers)
     return underWay.add(target.request, respond(target, getAddress))
   }
-  const tls = deps.https && openTlsListener({ ...deps.https, idleSeconds, fetch, log })
+  const tls = deps.https && openTlsListener({ ...deps.https, idleSeconds, fetch, log, sharesPort: sharesPorts })
   return {
     url: `http://${hostInUrl(config.httpListen.host)}:${port}`,
     tlsUrl: deps.https && tls ? `https://${hostInUrl(deps.https.listen.host)}:${tls.port}` : null,

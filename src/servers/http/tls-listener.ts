@@ -12,6 +12,8 @@ export interface TlsListenerDeps {
   readonly idleSeconds: number
   readonly fetch: (request: Request, listener: Server) => Response | Promise<Response>
   readonly log: Log
+  /** Do other processes listen on the same port? */
+  readonly sharesPort?: boolean
 }
 
 export interface TlsListener {
@@ -31,7 +33,7 @@ const retiredMs = hourMs
  */
 export function openTlsListener(deps: TlsListenerDeps): TlsListener {
   const { certificates, log } = deps
-  const port = freePort(deps.listen)
+  const port = deps.sharesPort && deps.listen.port !== 0 ? deps.listen.port : freePort(deps.listen)
   const retired = new Set<Server>()
   let current: Server | undefined
   let isClosing = false

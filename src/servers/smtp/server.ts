@@ -41,6 +41,8 @@ export interface SmtpServerDeps<Recipient extends SmtpRecipient> {
   readonly clock: Clock
   /** Holds messages past 256 KiB until they are answered. */
   readonly spoolFolder: SpoolFolder
+  /** Do other processes listen on the same port (SO_REUSEPORT)? */
+  readonly sharesPort?: boolean
   /** Shorter times, for tests. */
   readonly timeouts?: Partial<SmtpTimeouts>
 }
@@ -97,7 +99,7 @@ export async function openSmtpServer<Recipient extends SmtpRecipient>(
   const updateCertificate = () => server.useCertificate(options.certificates, config.hostname)
   updateCertificate()
   options.certificates.onChange(updateCertificate)
-  const address = await listen(server, listener.listen)
+  const address = await listen(server, listener.listen, options.sharesPort ?? false)
   const ticker = setInterval(() => {
     const now = performance.now()
     for (const session of sessions) session.check(now)
@@ -118,10 +120,10 @@ export async function openSmtpServer<Recipient extends SmtpRecipient>(
   }
 }
 
-function listen(server: SMTPServer, { host, port }: Endpoint): Promise<Endpoint> {
+function listen(server: SMTPServer, { host, port }: Endpoint, reusePort: boolean): Promise<Endpoint> {
   return new Promise((resolve, reject) => {
     server.server.once('error', reject)
-    server.listen(port, host, () => {
+    server.server.listen({ port, host, reusePort }, () => {
       server.server.off('error', reject)
       const bound = server.server.address() as AddressInfo
       resolve({ host: bound.address, port: bound.port })

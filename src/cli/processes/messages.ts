@@ -1,0 +1,31 @@
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import type { SharedPlace } from '../../base/config/processes.ts'
+
+/** The ports on which the first worker listens, for the others and for those that replace it. */
+export type SharedPorts = Partial<Record<'http' | 'https' | 'smtp' | 'submission' | 'submissions', number>>
+
+/** The argument of a worker, as JSON. */
+export interface WorkerOrder extends SharedPlace {
+  /** Instead of those in the settings, which may be 0. */
+  readonly ports: SharedPorts
+}
+
+/** Where the workers listen: URLs and `host:port`, as RunningApp has them. */
+export type WorkerListeners = Readonly<Record<'http' | 'https' | 'smtp' | 'submission' | 'submissions', string | null>>
+
+/** The metrics of one process, as its registry gives them. */
+export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
+
+/** From the parent to a worker. A request is answered by a reply with its id. */
+export type ParentMessage =
+  | { readonly kind: 'ping'; readonly id: number }
+  | { readonly kind: 'collect-metrics'; readonly id: number }
+  | { readonly kind: 'wake-relay' }
+  /** Finish the work in progress and end. */
+  | { readonly kind: 'stop' }
+
+/** From a worker to its parent. */
+export type WorkerMessage =
+  | { readonly kind: 'serving'; readonly listeners: WorkerListeners }
+  | { readonly kind: 'reply'; readonly id: number; readonly metrics: ProcessMetrics }
+  | { readonly kind: 'wake-relay' }

@@ -1,0 +1,95 @@
+import { join } from 'node:path'
+import type { ParentMessage, ProcessMetrics, WorkerListeners, WorkerMessage, WorkerOrder } from './messages.ts'
+
+/** A worker, as its parent sees it. */
+export interface WorkerProcess {
+  readonly number: number
+  readonly pid: number
+  /** Where it listens; null: it ended before. */
+  readonly serving: Promise<WorkerListeners | null>
+  /** Its exit status, or the signal that killed it. */
+  readonly ended: Promise<number | NodeJS.Signals>
+  /** Does it run and serve? */
+  isServing(): boolean
+  /** Does its event loop run? Waits for `timeoutMs` at most, as the next does. */
+  ping(timeoutMs: number): Promise<boolean>
+  /** null: it did not answer. */
+  collectMetrics(timeoutMs: number): Promise<ProcessMetrics | null>
+  wakeRelay(): void
+  /** Asks it to finish its work and to end. */
+  stop(): void
+  /** Ends it at once. */
+  kill(): void
+}
+
+/** @param onWakeRelay it has accepted an email, which the relay of another worker may submit now */
+export function startWorker(order: WorkerOrder, onWakeRelay: () => void): WorkerProcess {
+  const serving = Promise.withResolvers<WorkerListeners | null>()
+  const replies = new Map<number, (metrics: ProcessMetrics) => void>()
+  let isServing = false
+  let lastId = 0
+  const child = Bun.spawn(
+    [process.execPath, ...process.execArgv, join(import.meta.dir, 'worker.ts'), JSON.stringify(order)],
+    {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: process.env,
+      serialization: 'json',
+      ipc: (message: WorkerMessage) => receive(message),
+    },
+  )
+
+  function receive(message: WorkerMessage): void {
+    switch (message.kind) {
+      case 'serving':
+        isServing = true
+        serving.resolve(message.listeners)
+        break
+      case 'reply':
+        replies.get(message.id)?.(message.metrics)
+        break
+      case 'wake-relay':
+        onWakeRelay()
+        break
+      default:
+        message satisfies never
+    }
+  }
+
+  function send(message: ParentMessage): void {
+    try {
+      child.send(message)
+    } catch {
+      // It has ended; so it is seen below.
+    }
+  }
+
+  async function request(kind: 'ping' | 'collect-metrics', timeoutMs: number): Promise<ProcessMetrics | null> {
+    lastId++
+    const id = lastId
+    const reply = new Promise<ProcessMetrics>(resolve => replies.set(id, resolve))
+    send({ kind, id })
+    try {
+      return await Promise.race([reply, Bun.sleep(timeoutMs).then(() => null), ended.then(() => null)])
+    } finally {
+      replies.delete(id)
+    }
+  }
+
+  const ended = child.exited.then(() => {
+    isServing = false
+    serving.resolve(null)
+    return child.signalCode ?? child.exitCode ?? 1
+  })
+  return {
+    number: order.number,
+    pid: child.pid,
+    serving: serving.promise,
+    ended,
+    isServing: () => isServing,
+    ping: async timeoutMs => (await request('ping', timeoutMs)) !== null,
+    collectMetrics: timeoutMs => request('collect-metrics', timeoutMs),
+    wakeRelay: () => send({ kind: 'wake-relay' }),
+    stop: () => send({ kind: 'stop' }),
+    kill: () => child.kill('SIGKILL'),
+  }
+}
