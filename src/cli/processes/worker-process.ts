@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { MiB } from '../../base/config/parsers.ts'
 import type { ParentMessage, ProcessMetrics, WorkerListeners, WorkerMessage, WorkerOrder } from './messages.ts'
 
 /** A worker, as its parent sees it. */
@@ -22,6 +23,9 @@ export interface WorkerProcess {
   kill(): void
 }
 
+/** The memory by which the garbage collector lets the heap grow: otherwise that of the machine, as if there were no others. */
+const heapBytes = 320 * MiB
+
 /** @param onWakeRelay it has accepted an email, which the relay of another worker may submit now */
 export function startWorker(order: WorkerOrder, onWakeRelay: () => void): WorkerProcess {
   const serving = Promise.withResolvers<WorkerListeners | null>()
@@ -32,7 +36,7 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
     [process.execPath, ...process.execArgv, join(import.meta.dir, 'worker.ts'), JSON.stringify(order)],
     {
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: process.env,
+      env: { BUN_JSC_forceRAMSize: String(heapBytes), ...process.env },
       serialization: 'json',
       ipc: (message: WorkerMessage) => receive(message),
     },
