@@ -295,3 +295,16 @@ test('rejects once when reading the bytes fails within an attachment', async () 
   process.off('unhandledRejection', note)
   expect(unhandled).toEqual([])
 })
+
+test('a message that ends with the header of an attached message is read to its end', async () => {
+  const fields = ['From: a@x.test', 'Content-Type: message/rfc822', 'Content-Disposition: inline']
+  for (const more of [
+    [],
+    [''],
+    ['', 'From: b@x.test'],
+    ['', 'Content-Type: message/rfc822', 'Content-Disposition: inline'],
+  ]) {
+    const { problem, fromFields } = await readMessageSummary(crlf([...fields, ...more]))
+    expect({ problem, fromFields }).toEqual({ problem: null, fromFields: 1 })
+  }
+})

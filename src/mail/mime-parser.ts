@@ -1,7 +1,8 @@
+import type { Readable } from 'node:stream'
 import { type Headers, MailParser, type MailParserOptions } from 'mailparser'
 import type { RawField } from './header.ts'
 import { declaredCharset, needsCharset, withUtf8Text } from './mime/eight-bit.ts'
-import { skipLinesOfSinglePart } from './mime/single-part.ts'
+import { splitByBytes } from './mime/split-by-bytes.ts'
 import { makeLenient, type Splitter } from './mime/splitter.ts'
 
 /** How much of a message is parsed. What is past a limit is left out, and the summary says so. */
@@ -61,7 +62,7 @@ interface MailParserInternals {
   processChunk(this: MailParser, chunk: ParserChunk, done: ChunkCallback): void
   processHeaders(this: MailParser, fields: readonly RawField[]): Headers
   getTextContent(this: MailParser): { readonly text?: string; readonly html?: string }
-  readonly curnode: { readonly isAttachment?: boolean } | false
+  readonly curnode: { readonly isAttachment?: boolean; readonly decoder?: Readable } | false
   readonly tree: object | false
   readonly splitter: Splitter
   /** The media types of parts that are text unless their disposition says otherwise; all others are attachments. */
@@ -117,7 +118,7 @@ export class BoundedParser extends MailParser {
     makeLenient(splitter, () => {
       this.isRepaired = true
     })
-    skipLinesOfSinglePart(splitter)
+    splitByBytes(splitter)
   }
 
   /** Overrides the parser's step for the header of each part and each piece of its body. */
@@ -125,10 +126,21 @@ export class BoundedParser extends MailParser {
     try {
       const excess = chunk.type === 'node' ? this.excessOf(chunk) : null
       if (excess) done(new Error(excess))
+      else if (isEmbedded(chunk)) this.processEmbedded(chunk, done)
       else inner.processChunk.call(this, chunk.type === 'body' ? this.withinLimit(chunk) : chunk, done)
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)))
     }
+  }
+
+  /**
+   * Workaround for mailparser 3.9.31: it waits for the body of an attached message that it parses, which nothing reads. Where
+   * the message ends with that header, it would wait for ever.
+   */
+  private processEmbedded(header: MimeNode, done: ChunkCallback): void {
+    inner.processChunk.call(this, header, done)
+    const { curnode } = this as unknown as MailParserInternals
+    if (curnode) curnode.decoder?.resume()
   }
 
   /** Overrides the parsing of a part's fields: only those that are needed, which saves a third of the work. */
@@ -193,7 +205,7 @@ export class BoundedParser extends MailParser {
 
   /** Whether the part with this header, which was parsed last, is one that the parser treats as an attachment. */
   protected isAttachment(node: ParserChunk): boolean {
-    if (node.type !== 'node' || (node.contentType === 'message/rfc822' && node.messageNode)) return false
+    if (node.type !== 'node' || isEmbedded(node)) return false
     const part = (this as unknown as MailParserInternals).curnode
     return part !== false && part.isAttachment === true
   }
@@ -220,6 +232,11 @@ export function parseHeader(
 ): { readonly headers: Headers; readonly truncation: string | null } {
   const parser = new BoundedParser(limits)
   return { headers: parser.processHeaders(fields), truncation: parser.truncation }
+}
+
+/** Whether a chunk is the header of an attached message that is parsed with the message. */
+function isEmbedded(chunk: ParserChunk): chunk is MimeNode {
+  return chunk.type === 'node' && chunk.contentType === 'message/rfc822' && chunk.messageNode === true
 }
 
 /** The same parser with every part that is not multipart as an attachment: text, HTML and attached messages too. */

@@ -1,11 +1,12 @@
 import type { RawField } from '../header.ts'
+import { type Base64Decoder, decodeNatively } from './native-base64.ts'
 import { type PartFields, repairHeader } from './part-header.ts'
 import { UuDecoder } from './uuencode.ts'
 
 // Work around @zone-eu/mailsplit 5.4.19, which mailparser reads messages with: where a message departs from MIME in a way
 // that other readers take, it loses text and attachments.
 
-interface SplitterNode extends PartFields {
+export interface SplitterNode extends PartFields {
   /** The boundary of the multipart that it is in, and that multipart. */
   readonly _parentBoundary: Buffer | false
   readonly _parentBoundaryOwner: SplitterNode | false
@@ -33,9 +34,15 @@ export interface Splitter {
   compareBoundary(line: Buffer, start: number, boundary: Buffer): DelimiterKind | false
   newNode(parent?: SplitterNode | false): void
   processLine(line: Buffer | false, isFinal: boolean, next: LineCallback): void
+  /** The beginning of a line of which the rest is still to come. */
   takePendingLine(): Buffer | false
+  appendPendingLine(bytes: Buffer): void
+  enforcePendingLineLimit(): Error | null
+  /** What comes next is the rest of a line whose beginning was given on: it is no delimiter. */
+  pendingLineTruncated: boolean
+  hasFailed: boolean
   push(chunk: SplitterChunk): boolean
-  _transform(bytes: Buffer, encoding: BufferEncoding, done: () => void): void
+  _transform(bytes: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void
 }
 
 /** The delimiter of a further part, or the one that closes the multipart. */
@@ -94,7 +101,7 @@ interface LineResult {
 }
 
 /** What the splitter makes of a line: it calls back at once. */
-function resultOf(run: (callback: LineCallback) => void): LineResult {
+export function resultOf(run: (callback: LineCallback) => void): LineResult {
   let result: LineResult = { error: null, chunk: false, flush: false }
   run((error = null, chunk = false, flush = false) => {
     result = { error, chunk, flush }
@@ -182,7 +189,11 @@ function repairNode(node: SplitterNode, onRepair: () => void): void {
     parseHeaders.call(node)
     if (repairHeader(node, fieldsOf(node)) || uuencodings.has(node.encoding)) onRepair()
   }
-  node.getDecoder = () => (uuencodings.has(node.encoding) ? new UuDecoder() : getDecoder.call(node))
+  node.getDecoder = () => {
+    if (uuencodings.has(node.encoding)) return new UuDecoder()
+    const decoder = getDecoder.call(node)
+    return node.encoding === 'base64' ? decodeNatively(decoder as Base64Decoder) : decoder
+  }
 }
 
 function fieldsOf({ headers }: SplitterNode): readonly RawField[] {
