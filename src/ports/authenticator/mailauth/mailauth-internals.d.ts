@@ -50,9 +50,27 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     readonly fromFields: number
     readonly results: readonly SignatureResult[]
     readonly arc: ArcState
+    /** One for each canonicalization, algorithm and `l=`, once the header is read. */
+    readonly bodyHashes: ReadonlyMap<string, object>
     messageHeaders(headers: ParsedHeaders): Promise<void>
     nextChunk(chunk: Buffer): Promise<void>
     finalChunk(): Promise<void>
+  }
+}
+
+declare module 'mailauth/lib/dkim/body/relaxed.js' {
+  export class RelaxedHash {
+    constructor(algorithm: string, maxBodyLength?: number)
+    /** The beginning of a line of which the rest is still to come. */
+    readonly remainder: Buffer | false
+    /** Of the body as it came. */
+    byteLength: number
+    readonly canonicalizedLength: number
+    readonly bodyHashedBytes: number
+    update(chunk: Buffer | null, isFinal?: boolean): void
+    /** Hashes whole lines in their canonical form. */
+    _pushBodyHash(lines: Buffer): void
+    digest(encoding: 'base64'): string
   }
 }
 

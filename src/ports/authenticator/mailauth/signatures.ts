@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs'
+import { RelaxedHash } from 'mailauth/lib/dkim/body/relaxed.js'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { parseHeaders } from 'mailauth/lib/tools.js'
 import type { MessageSource } from '../../../mail/message-source.ts'
 import { crlfNormalizer } from '../../../mail/seven-bit/crlf.ts'
 import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } from './header-limits.ts'
+import { hashRelaxedLines } from './relaxed-body.ts'
 import type { MailauthResolve } from './resolver.ts'
 import { describeException } from './result.ts'
 
@@ -34,6 +36,7 @@ export async function verifySignatures(content: MessageSource, resolver: Mailaut
     if (!isReadableHeader(header)) return { verifier, limits: null, error: null }
     const limits = limitHeaders(parseHeaders(header))
     await verifier.messageHeaders(limits.headers)
+    for (const hash of verifier.bodyHashes.values()) if (hash instanceof RelaxedHash) hashRelaxedLines(hash)
     if (rest.length > 0) await verifier.nextChunk(rest)
     if (limits.needsBody) for await (const chunk of chunks) await verifier.nextChunk(chunk)
     await verifier.finalChunk()
