@@ -80,15 +80,17 @@ export function testSettings(databaseUrl: string, varFolder: string): Record<str
     MAILROOM_METRICS_LISTEN: '127.0.0.1:0',
     MAILROOM_VAR: varFolder,
     MAILROOM_RATE_LIMIT_PER_MINUTE: '1000000000',
-    MAILROOM_PROCESSES: '1',
   }
 }
+
+/** Unless a test asks for more: they would share the processors with the other tests. The previous version has no such setting. */
+const oneProcess: Settings = { MAILROOM_PROCESSES: '1' }
 
 /** Starts `./mailroom serve` on a fresh database with {@link testSettings}. */
 export async function startMailroom(env: Settings = {}): Promise<Mailroom> {
   const database = await freshDatabase(4)
   const folder = mkdtempSync(join(tmpdir(), 'mailroom-whole-'))
-  let settings: Settings = { ...testSettings(database.url, folder), ...env }
+  let settings: Settings = { ...oneProcess, ...testSettings(database.url, folder), ...env }
   const started: MailroomProcess[] = []
   const start = async (more: Settings = {}): Promise<MailroomProcess> => {
     const running = await startProcess({ ...settings, ...more })
@@ -162,7 +164,7 @@ async function ask(url: string, method: string, key: string, body?: object): Pro
 export async function startProcess(settings: Settings, checkout = projectRoot): Promise<MailroomProcess> {
   const child = Bun.spawn([join(checkout, 'mailroom'), 'serve'], {
     cwd: '/',
-    env: childEnvironment(settings),
+    env: childEnvironment(checkout === projectRoot ? { ...oneProcess, ...settings } : settings),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

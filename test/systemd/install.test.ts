@@ -167,7 +167,7 @@ describe.skipIf(why !== null)('systemd/install', () => {
       )
       // Nothing but Mailroom listens to other machines: local_address 00000000 or :: in state 0A.
       const open = await sh('awk \'$4 == "0A" && $2 ~ /^0+:/ {print $2}\' /proc/net/tcp /proc/net/tcp6')
-      expect(open.split('\n')).toEqual(['00000000:0019'])
+      expect([...new Set(open.split('\n'))]).toEqual(['00000000:0019'])
       expect((await install('--check')).status).toBe(0)
     },
     longMs,
