@@ -87,7 +87,8 @@ const comparison = `async ([one, other]) => {
   return different / (width * height)
 }`
 
-function difference(one: string, other: string): Promise<number> {
+async function difference(one: string, other: string): Promise<number> {
+  if (one === other) return 0
   return page.evaluate<number>(`(${comparison})(${JSON.stringify([one, other])})`)
 }
 
