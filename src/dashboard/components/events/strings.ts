@@ -26,7 +26,7 @@ const hints: Readonly<Record<EventType, string>> = {
   'email.failed': 'Given up.',
   'email.canceled': 'Canceled before it was sent.',
   'email.replied': 'Somebody answered it.',
-  'email.unconfirmed': 'Nobody has told whether it was delivered.',
+  'email.unconfirmed': 'Nobody has reported whether it was delivered.',
   'suppression.created': 'An address is on the suppression list.',
   'suppression.deleted': 'An address was taken off the suppression list.',
   'domain.verified': 'A domain may send.',

@@ -5,7 +5,7 @@ export const statusHints: Readonly<Record<EmailStatus, string>> = {
   scheduled: 'Accepted, to be sent later.',
   queued: 'Accepted; not handed to the relay yet.',
   sending: 'Being handed to the relay.',
-  sent: 'The relay has it. Nobody has told us that it was delivered.',
+  sent: 'The relay has it. Nobody has reported us that it was delivered.',
   delayed: 'An attempt failed; another is to come.',
   delivered: 'The recipient’s server took it, according to a report.',
   bounced: 'It came back.',
