@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpuTimeMs } from '../../src/cli/bench/cpu-time.ts'
 import { isLong } from '../harness/amount.ts'
-import { cpuTimeMs } from '../harness/cpu-time.ts'
 import { type Mailroom, startMailroom } from '../harness/mailroom.ts'
 import { startRspamd, type TestRspamd } from '../harness/rspamd.ts'
 import { sendMail } from '../harness/smtp-delivery.ts'

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Endpoint } from '../../src/base/config/config.ts'
+import { cpuTimeMs } from '../../src/cli/bench/cpu-time.ts'
 import {
   findProgram,
   freePort,
@@ -11,7 +12,6 @@ import {
   waitUntilReady,
 } from '../../src/cli/private/process.ts'
 import { pingRspamd } from '../../src/ports/spam-filter/rspamd/rspamd.ts'
-import { cpuTimeMs } from './cpu-time.ts'
 import { type DnsZoneFile, startDns } from './dns.ts'
 
 /** A real rspamd with Debian's rules and a real Redis, on loopback; its DNS server is one of the tests, so that it asks nobody. */

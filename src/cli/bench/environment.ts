@@ -22,6 +22,8 @@ export interface BenchEnvironment {
   readonly env: Readonly<Record<string, string>>
   readonly databaseUrl: string
   readonly clamd: ClamdAddress
+  /** The processes of the servers. */
+  readonly pids: { readonly MariaDB: number; readonly clamd: number }
   readonly key: string
   readonly domain: string
   readonly mailbox: string
@@ -76,6 +78,7 @@ export async function openBenchEnvironment(folder: string): Promise<BenchEnviron
     env,
     databaseUrl: mariadb.url,
     clamd: readConfig(env).clamd,
+    pids: { MariaDB: mariadb.pid, clamd: clamd.pid },
     key,
     domain: demoDomain,
     mailbox: `hello@${demoDomain}`,

@@ -1,20 +1,19 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChildTask } from './child-process.ts'
+import { measureCpuTimes } from './cpu-time.ts'
 import type { BenchEnvironment } from './environment.ts'
-import { type Figure, figure } from './figure.ts'
+import { type Figure, figure, perItem } from './figure.ts'
 import { packMessages } from './message-file.ts'
 import { signedMessages } from './messages.ts'
 import { runTask, startMailroom } from './processes.ts'
 
-const connections = 20
 /** Small messages before each measurement: until then the JIT compiler uses part of the processors. */
 const warmUpMessages = 16_000
 /**
  * clamd alone and Mailroom take turns of a few seconds: how fast a file system creates and removes clamd's files depends on
  * how many were removed in the last minutes, and both have to find it in the same state.
  */
-const rounds = 8
 const roundSeconds = 3.5
 
 interface SmtpLoadResult {
@@ -22,36 +21,55 @@ interface SmtpLoadResult {
   readonly seconds: number
 }
 
-const sizes = [
-  { name: 'ingest, 5 KB', count: 24_000, attachmentBytes: 0 },
-  { name: 'ingest, 87 KB', count: 5400, attachmentBytes: 60_000 },
-] as const
+interface Size {
+  readonly name: string
+  readonly attachmentBytes: number
+  readonly connections: number
+  readonly rounds: number
+  /** More than are sent in the seconds of a round, or all that fit into memory. */
+  readonly perRound: number
+}
+
+const sizes: readonly Size[] = [
+  { name: 'ingest, 5 KB', attachmentBytes: 0, connections: 20, rounds: 8, perRound: 4000 },
+  { name: 'ingest, 87 KB', attachmentBytes: 60_000, connections: 20, rounds: 8, perRound: 900 },
+  { name: 'ingest, 4 MB', attachmentBytes: 2_950_000, connections: 4, rounds: 4, perRound: 24 },
+]
 
 /** Signed messages over reused connections, through all checks to a committed row; limits and rate take turns. */
 export async function measureIngest(environment: BenchEnvironment): Promise<Figure[]> {
   const figures: Figure[] = []
   const warmUp = join(environment.folder, 'warm-up')
   writeFileSync(warmUp, packMessages(await signedMessages(environment.sender, environment.mailbox, warmUpMessages, 0)))
-  for (const { name, count, attachmentBytes } of sizes) {
-    const messages = await signedMessages(environment.sender, environment.mailbox, count, attachmentBytes)
-    const files = Array.from({ length: rounds }, (_, i) => {
-      const file = join(environment.folder, `messages-${i}`)
-      const share = count / rounds
-      writeFileSync(file, packMessages(messages.slice(i * share, (i + 1) * share)))
-      return file
-    })
-    figures.push(await measureSize(environment, name, warmUp, files))
+  for (const size of sizes) {
+    const files = await writeRounds(environment, size)
+    figures.push(await measureSize(environment, size, warmUp, files))
+    for (const file of files) rmSync(file)
   }
   return figures
 }
 
+/** A file of messages for each round. */
+async function writeRounds(
+  { folder, sender, mailbox }: BenchEnvironment,
+  { rounds, perRound, attachmentBytes }: Size,
+): Promise<readonly string[]> {
+  const files: string[] = []
+  for (let round = 0; round < rounds; round++) {
+    const file = join(folder, `messages-${round}`)
+    writeFileSync(file, packMessages(await signedMessages(sender, mailbox, perRound, attachmentBytes)))
+    files.push(file)
+  }
+  return files
+}
+
 async function measureSize(
   environment: BenchEnvironment,
-  name: string,
+  { name, connections }: Size,
   warmUp: string,
   files: readonly string[],
 ): Promise<Figure> {
-  const { clamd, databaseUrl, serializedSender: sender } = environment
+  const { clamd, databaseUrl, pids, serializedSender: sender } = environment
   const mailroom = await startMailroom({ ...environment.env, MAILROOM_ROLES: 'smtp' })
   const envelope = { from: `alice@${sender.domain}`, to: environment.mailbox }
   const load = { task: 'smtp-load', port: mailroom.smtp ?? 0, connections, ...envelope } as const
@@ -59,29 +77,40 @@ async function measureSize(
   const before = await environment.countMessages()
   // From another sender each time: the same message from the same sender is filed once.
   const warmUpLoad = { ...load, from: `${name.replace(/\W/g, '')}@${sender.domain}`, messages: warmUp, maxSeconds: 60 }
-  let acceptedCount = (await runTask<SmtpLoadResult>(warmUpLoad)).count
+  const warmedUp = await runTask<SmtpLoadResult>(warmUpLoad)
   const [first = ''] = files
   const mailauth = await rateOf({ task: 'mailauth', sender, messages: first })
   const inserts = await rateOf({ task: 'inserts', databaseUrl, connections, messages: first })
-  const measured = { clamd: [] as number[], ours: [] as SmtpLoadResult[] }
+  const clamdRates: number[] = []
+  const rounds: (SmtpLoadResult & { readonly cpuMs: Readonly<Record<string, number>> })[] = []
   for (const messages of files) {
-    measured.clamd.push(await rateOf({ task: 'clamd', clamd, connections, messages }))
-    measured.ours.push(await runTask<SmtpLoadResult>({ ...load, messages, maxSeconds: roundSeconds }))
+    clamdRates.push(await rateOf({ task: 'clamd', clamd, connections, messages }))
+    const cpuSince = measureCpuTimes({ Mailroom: mailroom.pid, ...pids })
+    const result = await runTask<SmtpLoadResult>({ ...load, messages, maxSeconds: roundSeconds })
+    rounds.push({ ...result, cpuMs: cpuSince() })
   }
-  acceptedCount += sumOf(measured.ours.map(round => round.count))
+  const count = sumOf(rounds.map(round => round.count))
+  const accepted = warmedUp.count + count
   const filed = (await environment.countMessages()) - before
-  if (filed !== acceptedCount)
-    throw new Error(`${acceptedCount} messages were accepted with 250 but ${filed} are stored`)
+  if (filed !== accepted) throw new Error(`${accepted} messages were accepted with 250 but ${filed} are stored`)
   const peakBytes = mailroom.peakBytes()
   await mailroom.stop()
-  const rate = sumOf(measured.ours.map(round => round.count)) / sumOf(measured.ours.map(round => round.seconds))
-  const limits = { clamd: sumOf(measured.clamd) / rounds, mailauth, inserts }
-  const ratios = measured.ours.map(({ count, seconds }, i) =>
-    Math.round((100 * count) / seconds / (measured.clamd[i] ?? 0)),
-  )
-  return { ...figure(name, 0.6, { rate, limits, peakBytes }), note: `of clamd in each round: ${ratios.join(', ')} %` }
+  const rate = count / sumOf(rounds.map(round => round.seconds))
+  const limits = { clamd: sumOf(clamdRates) / files.length, mailauth, inserts }
+  const cpuMs = perItem(sumsOf(rounds.map(round => round.cpuMs)), count)
+  const ratios = rounds.map(({ count, seconds }, i) => Math.round((100 * count) / seconds / (clamdRates[i] ?? 0)))
+  return {
+    ...figure(name, 0.6, { rate, limits, peakBytes, cpuMs }),
+    note: `of clamd in each round: ${ratios.join(', ')} %`,
+  }
 }
 
 function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, value) => sum + value, 0)
+}
+
+/** The sums of what has the same name. */
+function sumsOf(records: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const names = Object.keys(records[0] ?? {})
+  return Object.fromEntries(names.map(name => [name, sumOf(records.map(record => record[name] ?? 0))]))
 }

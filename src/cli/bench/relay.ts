@@ -1,5 +1,6 @@
+import { measureCpuTimes } from './cpu-time.ts'
 import type { BenchEnvironment } from './environment.ts'
-import { type Figure, figure } from './figure.ts'
+import { type Figure, figure, perItem } from './figure.ts'
 import { runTask, startMailroom, startTask } from './processes.ts'
 import type { DrainResult } from './smtp-sink.ts'
 
@@ -33,6 +34,7 @@ export async function measureRelay(environment: BenchEnvironment): Promise<Figur
   await http.stop()
 
   let peakBytes = 0
+  let cpuMs: Readonly<Record<string, number>> = {}
   const rate = await rateOf(async () => {
     const relay = await startMailroom({
       ...environment.env,
@@ -41,10 +43,12 @@ export async function measureRelay(environment: BenchEnvironment): Promise<Figur
       MAILROOM_SMARTHOST_URL: `smtp://127.0.0.1:${port}`,
       MAILROOM_SMARTHOST_CONNECTIONS: String(connections),
     })
+    const cpuSince = measureCpuTimes({ Mailroom: relay.pid, MariaDB: environment.pids.MariaDB })
     await environment.untilOutboxEmpty()
+    cpuMs = perItem(cpuSince(), count)
     peakBytes = relay.peakBytes()
     await relay.stop()
   })
   await sink.stop()
-  return [figure('relay', 0.6, { rate, limits: { "nodemailer's pool": limit }, peakBytes })]
+  return [figure('relay', 0.6, { rate, limits: { "nodemailer's pool": limit }, peakBytes, cpuMs })]
 }

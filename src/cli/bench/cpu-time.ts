@@ -10,3 +10,9 @@ export function cpuTimeMs(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[14 - 3]) + Number(fields[15 - 3])) * tickMs
 }
+
+/** The CPU time of these processes since this was called, in milliseconds by their names. */
+export function measureCpuTimes(pids: Readonly<Record<string, number>>): () => Readonly<Record<string, number>> {
+  const before = Object.entries(pids).map(([name, pid]) => ({ name, pid, ms: cpuTimeMs(pid) }))
+  return () => Object.fromEntries(before.map(({ name, pid, ms }) => [name, cpuTimeMs(pid) - ms]))
+}
