@@ -58,21 +58,12 @@ export interface UnparsedMessage {
   readonly envelope: ReportEnvelope
 }
 
-/** Making the words of so long a text takes some milliseconds at most, whatever it holds. */
-const maxIndexedInline = 8 * 1024
-
-/**
- * Parses a message on this thread. Never rejects because of what is in it.
- * @param maxIndexed the words of longer texts, in characters, are left to the index
- */
-export async function parseForFiling(
-  { content, envelope }: UnparsedMessage,
-  maxIndexed: number = maxIndexedInline,
-): Promise<FilingSummary> {
+/** Parses a message on this thread. Never rejects because of what is in it. */
+export async function parseForFiling({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
   const summary = await readMessageSummary(openContent(content), filingLimits)
   return {
     ...toFilingSummary(summary),
-    words: contentWords(summary, maxIndexed),
+    words: await contentWords(summary),
     isBeyondScanning: summary.hasMoreParts && (await hasDelimiters(content, maxScannedParts)),
     report: mayReport(summary.headers, envelope)
       ? readReport(await firstBytes(content, maxReportBytes), envelope)

@@ -1,8 +1,9 @@
+import { paced } from '../../base/concurrency/paced.ts'
 import { fromJson } from '../../base/database/schema.ts'
-import { htmlToText } from '../../mail/html-to-text/html-to-text.ts'
+import { htmlToText, htmlToTextInSteps } from '../../mail/html-to-text/html-to-text.ts'
 import type { MessageSummary } from '../../mail/message.ts'
 import type { UnindexedRow } from './table.ts'
-import { toSearchText } from './tokenizer.ts'
+import { toSearchText, toSearchTextInSteps } from './tokenizer.ts'
 
 /** What a message is found by that is in its row: subject and addresses. */
 export type SearchableRow = Pick<UnindexedRow, 'subject' | 'from_name' | 'from_address' | 'to_addresses' | 'rcpt_to'>
@@ -29,27 +30,31 @@ export function searchableBody(text: string | null, fromHtml: string): string {
   return text !== null && fromHtml.length < 2 * text.length ? text : fromHtml
 }
 
-/** The text of HTML for the search index: the first million characters, or somewhat more. */
+/** Of the text of HTML for the search index: the first million characters, or somewhat more. */
+const htmlOptions = { maxCharacters: 1_000_000 }
+
 export function searchableHtmlText(html: string): string {
-  return htmlToText(html, { maxCharacters: 1_000_000 })
+  return htmlToText(html, htmlOptions)
 }
 
+/** Of the texts whose words are made while a message is received, in characters: its sender waits for them. */
+const maxTextAtFiling = 256 * 1024
 /** The most words that are stored together with the message, in bytes: many messages share a statement. */
 const maxWordsAtFiling = 256 * 1024
 
 /**
- * The words of a message's content, as they are stored, made while it is parsed, so that it need not be read and parsed again.
- * null: its text is longer than `maxCharacters`, or incomplete; the job `search-index` indexes it later.
+ * The words of a message's content, as they are stored, made where it is parsed, so that it need not be read and parsed again:
+ * in steps, between which the event loop has its turn. null: its text is too long, or incomplete; the job `search-index`
+ * indexes it later.
  */
-export function contentWords(
+export async function contentWords(
   summary: SearchableContent & Pick<MessageSummary, 'problem'>,
-  maxCharacters: number,
-): string | null {
+): Promise<string | null> {
   const { text, html, problem } = summary
-  if (problem !== null || (text?.length ?? 0) + (html?.length ?? 0) > maxCharacters) return null
-  const body = searchableBody(text, html === null ? '' : searchableHtmlText(html))
-  const words = toSearchText(searchableContentText(summary, body))
-  return words.length > maxWordsAtFiling ? null : words
+  if (problem !== null || (text?.length ?? 0) + (html?.length ?? 0) > maxTextAtFiling) return null
+  const body = searchableBody(text, html === null ? '' : await paced(htmlToTextInSteps(html, htmlOptions)))
+  const words = await paced(toSearchTextInSteps(searchableContentText(summary, body)))
+  return words === null || words.length > maxWordsAtFiling ? null : words
 }
 
 /** The words of a message, from those of its content. */

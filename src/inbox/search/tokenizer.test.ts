@@ -1,5 +1,6 @@
-import { expect, test } from 'bun:test'
-import { leadingCharacter, tokenize, toSearchText } from './tokenizer.ts'
+import { describe, expect, test } from 'bun:test'
+import { paced } from '../../base/concurrency/paced.ts'
+import { leadingCharacter, tokenize, toSearchText, toSearchTextInSteps } from './tokenizer.ts'
 
 test('splits a text into words, however short', () => {
   expect(tokenize('Hi, it is 5')).toEqual(['0hi', '0it', '0is', '05'])
@@ -21,4 +22,33 @@ test('splits scripts without spaces into pairs, each of which shows its first ch
   expect(words).toHaveLength(3)
   expect(words.map(leadingCharacter)).toEqual(['東', '京', '都'].flatMap(value => tokenize(value)))
   expect(['tokyo', 'жук', '5'].flatMap(tokenize).map(leadingCharacter)).toEqual([undefined, undefined, undefined])
+})
+
+describe('the words of a long text, made in steps, are those made at once:', () => {
+  for (const [what, line] of [
+    ['words with accents', 'Größe naïve ΟΔΥΣΣΕΥΣ, ΑΣ.Β; i\u0307 e\u0301t\u00e9 ℡12 ½\n'],
+    ['a script without spaces', '我们的邮件系统很好用，谢谢大家。东京都に行く'],
+    ['Thai', 'สวัสดีครับ ยินดีต้อนรับ\r\n'],
+  ] as const)
+    test(what, async () => {
+      const text = line.repeat(3000)
+      const words = toSearchText(text)
+      expect(words.length).toBeLessThan(1024 * 1024)
+      expect(await paced(toSearchTextInSteps(text))).toBe(words)
+      for (const length of [0, 1, 2047, 2048, 2049, 8192, 8193])
+        expect(await paced(toSearchTextInSteps(text.slice(0, length)))).toBe(toSearchText(text.slice(0, length)))
+    })
+})
+
+test('other work has its turn while the words of a long text are made', async () => {
+  let turns = 0
+  const timer = setInterval(() => turns++, 0)
+  await paced(toSearchTextInSteps('我们的邮件系统很好用，'.repeat(4000)))
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(3)
+})
+
+test('a text that cannot be divided, or has too many words, has none from steps', async () => {
+  expect(await paced(toSearchTextInSteps('我'.repeat(9000)))).toBeNull()
+  expect(await paced(toSearchTextInSteps('我们，'.repeat(60_000)))).toBeNull()
 })

@@ -34,6 +34,40 @@ export function toSearchText(text: string): string {
   return ` ${tokens.join(' ')} `
 }
 
+const stepLength = 2 * 1024
+const maxStepLength = 8 * 1024
+/** Where a text can be divided: a word ends before it, however the text is folded. Sigma is folded by what follows a stop or colon. */
+const divider = /[\s,;!?\uff0c\u3002\u3001\uff1b\uff01\uff1f]/
+
+/**
+ * {@link toSearchText} in steps of some milliseconds at most.
+ * @returns null where the text cannot be divided into such steps, or has more tokens than are stored
+ */
+export function* toSearchTextInSteps(text: string): Generator<void, string | null> {
+  const pieces: string[] = []
+  let length = 0
+  for (let at = 0; at < text.length; ) {
+    const end = endOfStep(text, at)
+    if (end === null) return null
+    const piece = toSearchText(text.slice(at, end)).trim()
+    if (piece !== '') pieces.push(piece)
+    length += piece.length + 1
+    if (length >= maxSearchTextBytes) return null
+    at = end
+    yield
+  }
+  return ` ${pieces.join(' ')} `
+}
+
+/** After the last divider of a step, or of a longer one where that has none; null: there is none either. */
+function endOfStep(text: string, at: number): number | null {
+  for (const length of [stepLength, maxStepLength]) {
+    if (at + length >= text.length && text.length - at <= maxStepLength) return text.length
+    for (let end = at + length; end > at; end--) if (divider.test(text.charAt(end - 1))) return end
+  }
+  return null
+}
+
 function* tokensOf(text: string): Generator<Token> {
   for (const [run] of foldCase(text).matchAll(runs)) {
     if (withoutSpaces.test(run)) {

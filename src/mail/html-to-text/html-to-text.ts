@@ -49,11 +49,22 @@ const pieceLength = 16 * 1024
  * linear in the length of the HTML, whatever it holds: it is tokenized, and no tree of elements is built.
  */
 export function htmlToText(html: string, options: HtmlToTextOptions = {}): string {
+  const steps = htmlToTextInSteps(html, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same in steps of a millisecond or two. */
+export function* htmlToTextInSteps(html: string, options: HtmlToTextOptions = {}): Generator<void, string> {
   const { maxCharacters = Number.POSITIVE_INFINITY, withLinks = false } = options
   const converter = newConverter(html, withLinks)
   const tokenizer = new Tokenizer({ decodeEntities: true }, converter.callbacks)
-  for (let at = 0; at < html.length && converter.length() < maxCharacters; at += pieceLength)
+  for (let at = 0; at < html.length && converter.length() < maxCharacters; at += pieceLength) {
     tokenizer.write(html.slice(at, at + pieceLength))
+    yield
+  }
   tokenizer.end()
   return converter.finish()
 }

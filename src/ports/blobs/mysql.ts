@@ -29,6 +29,8 @@ const chunkBytes = 512 * 1024
 /** Well below the 16 MiB of max_allowed_packet. */
 const maxStatementBytes = 8 * 1024 * 1024
 const maxConcurrentStaging = 4
+/** Chunks of a large blob in a statement: each is a commit that the database syncs, and is held in memory while it runs. */
+const stagedTogether = 4
 const maxTries = 5
 /** A blob that is stored again gets a new `created_at` if it is older than this, since unreferenced blobs are deleted after 7 days. */
 const renewAfterMs = dayMs
@@ -137,7 +139,7 @@ function groupBySize(chunks: readonly ChunkRow[]): readonly (readonly ChunkRow[]
 }
 
 /**
- * Stores a large blob: a row that is not complete, its chunks one by one, then completes the row. Two that store the same
+ * Stores a large blob: a row that is not complete, its chunks a few at a time, then completes the row. Two that store the same
  * bytes at once write the same chunks under the same id; one that died half way is continued where it stopped.
  */
 async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: MessageSource): Promise<StoredBlob> {
@@ -149,15 +151,21 @@ async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: M
       if (!row) continue
       const stored = await selectChunkPositions(db, row.id)
       const count = Math.ceil(source.size / chunkBytes)
-      for (let position = 0; position < count; position++)
-        if (!stored.has(position))
-          await insertChunks(db, [{ blob_id: row.id, position, bytes: await source.chunk(position) }])
+      const missing = Array.from({ length: count }, (_, position) => position).filter(at => !stored.has(at))
+      for (let at = 0; at < missing.length; at += stagedTogether)
+        await insertChunks(db, await readChunks(source, row.id, missing.slice(at, at + stagedTogether)))
       if (await inTransaction(db, tx => updateBlobIfComplete(tx, row.id, count, clock.now()))) return row
     }
     throw new Error(
       `a blob could not be stored: in ${maxTries} attempts another transaction began or deleted it each time`,
     )
   })
+}
+
+async function readChunks(source: ChunkSource, id: Id<'blb'>, positions: readonly number[]): Promise<ChunkRow[]> {
+  const chunks: ChunkRow[] = []
+  for (const position of positions) chunks.push({ blob_id: id, position, bytes: await source.chunk(position) })
+  return chunks
 }
 
 /** The row of this content, complete or not; undefined when another transaction inserted or deleted it just now. */

@@ -19,16 +19,13 @@ export interface DnsQuestion {
 
 type LookUp = (question: DnsQuestion) => Promise<DnsAnswer<RecordData[RecordType]>>
 
-/** Of the texts whose words are made here, in characters: longer ones would let the sender wait for the index. */
-const maxIndexed = 256 * 1024
-
 const tasks = {
   authenticate({ message, options }: AuthenticationTask, lookUp: LookUp): Promise<Verdicts> {
     const authenticator = mailauthAuthenticator({ ...options, resolver: resolverOver(lookUp) })
     return authenticator.authenticate({ ...message, content: withBuffer(message.content) })
   },
   parse({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
-    return parseForFiling({ content: withBuffer(content), envelope }, maxIndexed)
+    return parseForFiling({ content: withBuffer(content), envelope })
   },
 }
 

@@ -76,6 +76,8 @@ const messages = {
   ]),
   'scripts without spaces': messageOf(['Content-Type: text/plain; charset=utf-8'], '東京都に行く 欢迎光临 สวัสดีครับ\r\n'),
   'no text': messageOf([], ''),
+  'a text of 60 KB': messageOf([], 'So many words, '.repeat(4000)),
+  'HTML of 60 KB': messageOf(['Content-Type: text/html'], '<p>So many words</p>\r\n'.repeat(2600)),
   'a header alone': Buffer.from('From: a@x.test\r\nSubject: Alone\r\n\r\n'),
 }
 
@@ -97,8 +99,8 @@ test('each address of a message finds its own', async () => {
   expect(json.data).toHaveLength(1)
 })
 
-test('a long text is left to the job', async () => {
-  const long = await inbox.deliver(messageOf([], `${'word '.repeat(4000)}unicorn\r\n`), `hello@${us.domain}`)
+test('a text of more than 256 KiB is left to the job', async () => {
+  const long = await inbox.deliver(messageOf([], `${'word '.repeat(60_000)}unicorn\r\n`), `hello@${us.domain}`)
   expect(await stateOf(long)).toEqual({ indexed: 0, text: undefined })
   while ((await indexBatch(deps())) > 0);
   const { indexed, text } = await stateOf(long)
