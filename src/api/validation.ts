@@ -47,18 +47,24 @@ export function isNumberInText({ type, format }: TypeBoxSchema): boolean {
   return type === 'string' && (format === 'integer' || format === 'numeric')
 }
 
+function compile(schema: TypeBoxSchema): Validator {
+  return getSchemaValidator(strict(schema) as never, { normalize: false }) as unknown as Validator
+}
+
 /**
  * A function that validates a body and gives it back with the defaults of its top-level properties. It throws Refusal
- * `invalid_request`, which names the parameter and its value.
+ * `invalid_request`, which names the parameter and its value. The schema is compiled at the first body: all of them
+ * together would take a tenth of the time in which a process starts.
  */
 export function bodyValidator(schema: TypeBoxSchema): (body: unknown) => unknown {
-  const validator = getSchemaValidator(strict(schema) as never, { normalize: false }) as unknown as Validator
+  let compiled: Validator | undefined
   const defaults = Object.entries(schema.properties ?? {}).filter(([, property]) => property.default !== undefined)
   return body => {
     const filled =
       defaults.length > 0 && isRecord(body)
         ? { ...Object.fromEntries(defaults.map(([name, property]) => [name, property.default])), ...body }
         : body
+    const validator = (compiled ??= compile(schema))
     if (validator.Check(filled)) return filled
     throw refuseInvalid(validator.Errors(filled), filled)
   }
