@@ -64,7 +64,8 @@ export function bodyValidator(schema: TypeBoxSchema): (body: unknown) => unknown
       defaults.length > 0 && isRecord(body)
         ? { ...Object.fromEntries(defaults.map(([name, property]) => [name, property.default])), ...body }
         : body
-    const validator = (compiled ??= compile(schema))
+    compiled ??= compile(schema)
+    const validator = compiled
     if (validator.Check(filled)) return filled
     throw refuseInvalid(validator.Errors(filled), filled)
   }
