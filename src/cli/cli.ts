@@ -39,4 +39,4 @@ async function print(text: string): Promise<number> {
 }
 
 // Exits at once: what is still pending then, such as a timeout of something that has ended, is not waited for.
-process.exit(await run(process.argv.slice(2)))
+void run(process.argv.slice(2)).then(status => process.exit(status))

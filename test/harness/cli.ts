@@ -2,6 +2,9 @@ import { join } from 'node:path'
 
 export const projectRoot = join(import.meta.dir, '../..')
 
+/** What `./mailroom` runs. A run of all tests has built the program before, and names it here. */
+export const program = process.env['MAILROOM_TEST_PROGRAM'] ?? join(projectRoot, 'src/cli/cli.ts')
+
 export interface CliResult {
   readonly status: number
   readonly out: string
@@ -14,7 +17,7 @@ export async function runCommand(
   settings: Readonly<Record<string, string>>,
 ): Promise<CliResult> {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
-  const running = Bun.spawn([process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), ...args], {
+  const running = Bun.spawn([process.execPath, '--no-env-file', program, ...args], {
     cwd: '/',
     env: { ...Object.fromEntries(others), ...settings },
     stdin: 'ignore',

@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { NotFoundError } from 'elysia'
 
 /** Content-Security-Policy of the page: it loads from this server only, and has no inline script or style. */
@@ -51,7 +50,7 @@ const mediaTypes = {
   'favicon-32x32.png': 'image/png',
 } as const
 
-const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
+const folder = dirname(Bun.resolveSync('swagger-ui-dist/package.json', import.meta.dir))
 
 /** A function that serves a file of the page. @throws NotFoundError */
 export function openDocsAssets(): (name: string) => Promise<Response> {

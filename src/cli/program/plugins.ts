@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import type { BunPlugin } from 'bun'
+import { type LocatedSource, rootFolder, sourcesFolder, workerEntry } from './sources.ts'
+
+/**
+ * In the built program `import.meta.dir` is still the folder of the source, so that paths relative to it are right, and a
+ * worker runs its built file. Both are found from the file that runs, `build/program/cli/cli.js`: a build can be moved.
+ */
+export function locations(sources: readonly LocatedSource[]): BunPlugin {
+  const paths = new Set(sources.map(({ path }) => path))
+  return {
+    name: 'locations',
+    setup(build) {
+      build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) =>
+        paths.has(path) ? { contents: locate(readFileSync(path, 'utf8'), dirname(path)), loader: 'ts' } : undefined,
+      )
+    },
+  }
+}
+
+const fromProgram = (path: string) => `new URL('../${path}', Bun.pathToFileURL(Bun.main))`
+
+function locate(source: string, folder: string): string {
+  const place = relative(sourcesFolder, folder)
+  return source
+    .replaceAll(workerEntry, (_, name: string) => fromProgram(`${place}/${name}.js`))
+    .replaceAll('import.meta.dir', `Bun.fileURLToPath(${fromProgram(`../../src/${place}`)})`)
+}
+
+/** Its modules read their tables with a `require` that no bundler follows; the package's own bundle contains them. */
+export const cssTree: BunPlugin = {
+  name: 'css-tree',
+  setup(build) {
+    const path = Bun.resolveSync('css-tree/dist/csstree.esm', rootFolder)
+    build.onResolve({ filter: /^css-tree$/ }, () => ({ path }))
+  },
+}
