@@ -12,7 +12,7 @@ import {
   runBackup,
   tableContents,
 } from '../harness/backups.ts'
-import { projectRoot } from '../harness/cli.ts'
+import { program } from '../harness/cli.ts'
 import { emptyDatabase } from '../harness/database.ts'
 import { until } from '../harness/until.ts'
 
@@ -26,7 +26,7 @@ afterAll(() => store?.close())
 
 function start(args: readonly string[], databaseUrl: string) {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
-  return Bun.spawn([process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), ...args], {
+  return Bun.spawn([process.execPath, '--no-env-file', program, ...args], {
     cwd: '/',
     env: {
       ...Object.fromEntries(others),

@@ -8,7 +8,7 @@ import {
   tableContents,
   withoutProgress,
 } from '../harness/backups.ts'
-import { type CliResult, projectRoot } from '../harness/cli.ts'
+import { type CliResult, program } from '../harness/cli.ts'
 import { emptyDatabase } from '../harness/database.ts'
 
 // A command begins in a second, and in many on a machine that has other things to do.
@@ -31,7 +31,7 @@ afterAll(() => store?.close())
 async function piped(args: readonly string[], input: Uint8Array, more: Readonly<Record<string, string>> = {}) {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('MAILROOM_'))
   const { database, folder, secretKey } = store
-  const running = Bun.spawn([process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), ...args], {
+  const running = Bun.spawn([process.execPath, '--no-env-file', program, ...args], {
     cwd: '/',
     env: {
       ...Object.fromEntries(others),

@@ -8,7 +8,7 @@ import type { DatabaseSchema } from '../../src/base/database/schema.ts'
 import { newId } from '../../src/base/ids.ts'
 import { suppressionsCommand } from '../../src/cli/suppressions.ts'
 import { createSendingDomain, type SendingDomain } from '../harness/accepted-emails.ts'
-import { projectRoot } from '../harness/cli.ts'
+import { program } from '../harness/cli.ts'
 import { outputOf } from '../harness/command-output.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { childEnvironment } from '../harness/up.ts'
@@ -151,7 +151,7 @@ test.each(['csv', 'ndjson'])(
 test('reads standard input and writes standard output', async () => {
   const run = (args: string[], stdin: string) => {
     const env = childEnvironment(settings())
-    const command = [process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), 'suppressions', ...args]
+    const command = [process.execPath, '--no-env-file', program, 'suppressions', ...args]
     return Bun.spawnSync(command, { env, stdin: Buffer.from(stdin) })
   }
   const first = run(['import', '-', '--org', shop.organizationId], 'email\npiped@a.test\nbad\n')

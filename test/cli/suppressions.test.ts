@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import { fromIso, type Instant } from '../../src/base/clock.ts'
 import { insertRows } from '../../src/base/database/insert-rows.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
@@ -7,7 +6,7 @@ import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { SuppressionRow } from '../../src/sending/suppressions/table.ts'
 import { undoSuppressions } from '../../src/sending/suppressions/undo.ts'
 import { createSendingDomain, insertAcceptedEmails, type SendingDomain } from '../harness/accepted-emails.ts'
-import { projectRoot, runCommand } from '../harness/cli.ts'
+import { program, runCommand } from '../harness/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
 import { testClock } from '../harness/http-server.ts'
 
@@ -182,7 +181,7 @@ test('if it is killed half way, it has reported what is removed, and the next ru
       .where('id', '=', ids[1100] as Id<'sup'>)
       .forUpdate()
       .execute()
-    const running = Bun.spawn([process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), ...command], {
+    const running = Bun.spawn([process.execPath, '--no-env-file', program, ...command], {
       cwd: '/',
       env: { ...process.env, MAILROOM_DATABASE_URL: database.url },
       stdout: 'pipe',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { auditCommand } from '../../../src/cli/audit.ts'
 import { messagesCommand } from '../../../src/cli/messages.ts'
-import { projectRoot } from '../../harness/cli.ts'
+import { program } from '../../harness/cli.ts'
 import { outputOf } from '../../harness/command-output.ts'
 import {
   infectedBytes,
@@ -122,7 +122,7 @@ test('leaves out and counts messages that may be infected, unless they are asked
 test('writes the messages to standard output and the counts to standard error', async () => {
   const own = await inbox.createReceivingDomain()
   await inbox.deliver(messageOf(['Subject: out']), `a@${own.domain}`)
-  const command = [process.execPath, '--no-env-file', join(projectRoot, 'src/cli/cli.ts'), 'messages', 'export']
+  const command = [process.execPath, '--no-env-file', program, 'messages', 'export']
   const ran = Bun.spawnSync([...command, '--brand', own.brandId, '--json'], { env: childEnvironment(settings()) })
   expect(JSON.parse(ran.stderr.toString())).toEqual({ file: null, exported: 1, left_out: { unsafe: 0, removed: 0 } })
   expect(ran.stdout.toString()).toMatch(/^From bounce@sender\.example [^\n]*\nDelivered-To: .*\nSubject: out\n.*\n\n$/s)
