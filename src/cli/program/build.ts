@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { cssTree, locations } from './plugins.ts'
 import { findLocatedSources, rootFolder, sourcesFolder } from './sources.ts'
 
@@ -30,8 +30,8 @@ const external = [
  */
 export async function buildProgram(): Promise<void> {
   const located = findLocatedSources()
-  mkdirSync(dirname(programFolder), { recursive: true })
-  const folder = mkdtempSync(`${programFolder}-`)
+  const folder = `${programFolder}.${process.pid}`
+  mkdirSync(folder, { recursive: true })
   try {
     await Bun.build({
       entrypoints: [join(sourcesFolder, 'cli/cli.ts'), ...located.flatMap(({ workers }) => workers)],

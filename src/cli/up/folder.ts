@@ -64,7 +64,7 @@ async function wipe(folder: string): Promise<void> {
 }
 
 function isMailroom(pid: number): boolean {
-  return commandOf(pid).includes('cli.ts')
+  return /\bcli\.[jt]s\b/.test(commandOf(pid))
 }
 
 /** The command line of a process: the system may have given a recorded pid to another program since. */
