@@ -3,6 +3,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
+import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
 export type BlobRow = DatabaseSchema['blobs']
@@ -80,7 +81,7 @@ export async function selectBlobsWithChunks(db: Db, ids: readonly Id<'blb'>[]) {
     .selectFrom('blobs')
     .leftJoin('blob_chunks', 'blob_chunks.blob_id', 'blobs.id')
     .select(['blobs.id', 'blobs.organization_id', 'blobs.size', 'blob_chunks.position', 'blob_chunks.bytes'])
-    .where('blobs.id', 'in', ids)
+    .where('blobs.id', 'in', padToPowerOfTwo(ids))
     .where('blobs.complete', '=', 1)
     .execute()
 }

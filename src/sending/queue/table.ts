@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
-import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
+import type { DatabaseSchema, EmailStatus, Flag } from '../../base/database/schema.ts'
 import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 import { ambiguousAfterLease } from '../relay/outbox.ts'
@@ -112,7 +112,7 @@ export async function lockQueue(db: Db, ids: readonly Id<'out'>[]): Promise<Read
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('outbox')
-    .select(['id', 'lease', 'due_at', 'attempts', 'held_at', ambiguousAfterLease.as('isAmbiguous')])
+    .select(['id', 'lease', 'due_at', 'attempts', 'held_at', sql.raw<Flag>(ambiguousAfterLease).as('isAmbiguous')])
     .select(sql<number>`accepted IS NOT NULL`.as('isAccepted'))
     .where('id', 'in', padToPowerOfTwo(ids))
     .orderBy('id')
@@ -143,7 +143,12 @@ export async function updateParked(db: Db, ids: readonly Id<'out'>[]): Promise<v
     await db
       .updateTable('outbox')
       // Of the row as it was: assignments are made from left to right.
-      .set({ ambiguous: ambiguousAfterLease, due_at: sql<Instant>`expires_at`, lease: null, submitting: null })
+      .set({
+        ambiguous: sql.raw<Flag>(ambiguousAfterLease),
+        due_at: sql<Instant>`expires_at`,
+        lease: null,
+        submitting: null,
+      })
       .where('id', 'in', padToPowerOfTwo(ids))
       .execute()
 }

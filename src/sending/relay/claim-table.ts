@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { type Instant, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
-import { type Flag, fromJson, type Json } from '../../base/database/schema.ts'
-import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
+import { type DatabaseSchema, type Flag, fromJson, type Json } from '../../base/database/schema.ts'
+import { executeUpdate, padToPowerOfTwo, placeholders, selectRows } from '../../base/database/select-rows.ts'
 import { type Id, newSortableToken } from '../../base/ids.ts'
 import { type Acceptance, ambiguousAfterLease, type ClaimedRecipient, type FlowKey, flowName } from './outbox.ts'
 
@@ -86,18 +86,21 @@ function selectFitting(
   return [...fitting.values()]
 }
 
-const dueColumns = ['id', 'organization_id as organizationId', 'destination', 'lease', 'submitting'] as const
+const dueColumns = 'id, organization_id AS organizationId, destination, lease, submitting'
 
-/** One more than `maxRows`, to see whether there is a backlog. */
+/** At least one more than `maxRows`, to see whether there is a backlog. */
 async function lockOldestDue(db: Db, { now, maxRows, expiredOnly }: ClaimOptions): Promise<readonly DueRow[]> {
-  let due = db.selectFrom('outbox').select(dueColumns).where('due_at', '<=', now)
-  if (expiredOnly) due = due.where('expires_at', '<=', now)
-  return due
-    .orderBy('due_at')
-    .limit(sql.lit(maxRows + 1))
-    .forUpdate()
-    .skipLocked()
-    .execute()
+  const condition = expiredOnly ? 'due_at <= ? AND expires_at <= ?' : 'due_at <= ?'
+  return selectRows<DueRow>(
+    db,
+    `SELECT ${dueColumns} FROM outbox WHERE ${condition} ORDER BY due_at LIMIT ${limitFor(maxRows + 1)} FOR UPDATE SKIP LOCKED`,
+    expiredOnly ? [now, now] : [now],
+  )
+}
+
+/** So many or more: a power of two, so that there are few different statements, which stay prepared. */
+function limitFor(count: number): number {
+  return 2 ** Math.ceil(Math.log2(count))
 }
 
 async function lockFairShares(
@@ -106,14 +109,14 @@ async function lockFairShares(
   { maxRows, now }: ClaimOptions,
 ): Promise<readonly DueRow[]> {
   if (flows.length === 0) return []
-  const share = sql.lit(Math.ceil(maxRows / flows.length))
-  const selects = flows.map(
-    flow => sql`(SELECT id, organization_id AS organizationId, destination, lease, submitting FROM outbox
-      WHERE organization_id = ${flow.organizationId} AND destination = ${flow.destination} AND due_at <= ${now}
-      ORDER BY due_at LIMIT ${share} FOR UPDATE SKIP LOCKED)`,
+  const limit = limitFor(Math.ceil(maxRows / flows.length))
+  const select = `(SELECT ${dueColumns} FROM outbox WHERE organization_id = ? AND destination = ? AND due_at <= ?
+    ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`
+  return selectRows<DueRow>(
+    db,
+    flows.map(() => select).join(' UNION ALL '),
+    flows.flatMap(flow => [flow.organizationId, flow.destination, now]),
   )
-  const { rows } = await sql<DueRow>`${sql.join(selects, sql` UNION ALL `)}`.execute(db)
-  return rows
 }
 
 /**
@@ -121,58 +124,44 @@ async function lockFairShares(
  * be two copies.
  */
 async function updateClaimed(db: Db, ids: readonly Id<'out'>[], lease: string, until: Instant): Promise<void> {
-  await db
-    .updateTable('outbox')
-    // Of the row as it was: assignments are made from left to right.
-    .set({
-      ambiguous: ambiguousAfterLease,
-      lease,
-      submitting: 0,
-      due_at: until,
-    })
-    .where('id', 'in', padToPowerOfTwo(ids))
-    .execute()
+  const padded = padToPowerOfTwo(ids)
+  // Of the row as it was: assignments are made from left to right.
+  const text = `UPDATE outbox SET ambiguous = ${ambiguousAfterLease}, lease = ?, submitting = 0, due_at = ?
+    WHERE id IN (${placeholders(padded)})`
+  await executeUpdate(db, text, [lease, until, ...padded])
 }
 
+/** A claimed row as the database has it. */
+interface ClaimedRow
+  extends Omit<
+    ClaimedRecipient,
+    'lease' | 'size' | 'isReady' | 'unsubscribe' | 'isReclaimed' | 'isAmbiguous' | 'acceptance'
+  > {
+  readonly size: number | string
+  readonly domainStatus: DatabaseSchema['domains']['status'] | null
+  readonly unsubscribable: Flag
+  readonly ambiguous: Flag
+  readonly accepted: Json<Acceptance> | null
+}
+
+const claimedColumns = `o.id, o.organization_id AS organizationId, o.destination, o.email_id AS emailId, o.position,
+  e.brand_id AS brandId, e.domain_id AS domainId, r.email AS recipient, r.status AS recipientStatus,
+  r.detail AS statusDetail, r.updated_at AS statusSince, e.from_address AS fromAddress, e.created_at AS createdAt,
+  e.scheduled_at AS scheduledAt, o.expires_at AS expiresAt, o.attempts, o.last_reply AS lastReply, o.held_at AS heldAt,
+  o.ambiguous, o.accepted, e.blob_id AS blobId, e.unsubscribable, b.size, d.status AS domainStatus`
+
 async function selectClaimed(db: Db, due: readonly DueRow[], lease: string): Promise<readonly ClaimedRecipient[]> {
-  const rows = await db
-    .selectFrom('outbox')
-    .innerJoin('emails', 'emails.id', 'outbox.email_id')
-    .innerJoin('email_recipients', join =>
-      join
-        .onRef('email_recipients.email_id', '=', 'outbox.email_id')
-        .onRef('email_recipients.position', '=', 'outbox.position'),
-    )
-    .innerJoin('blobs', 'blobs.id', 'emails.blob_id')
-    .leftJoin('domains', 'domains.id', 'emails.domain_id')
-    .select([
-      'outbox.id',
-      'outbox.organization_id as organizationId',
-      'outbox.destination',
-      'outbox.email_id as emailId',
-      'outbox.position',
-      'emails.brand_id as brandId',
-      'emails.domain_id as domainId',
-      'email_recipients.email as recipient',
-      'email_recipients.status as recipientStatus',
-      'email_recipients.detail as statusDetail',
-      'email_recipients.updated_at as statusSince',
-      'emails.from_address as fromAddress',
-      'emails.created_at as createdAt',
-      'emails.scheduled_at as scheduledAt',
-      'outbox.expires_at as expiresAt',
-      'outbox.attempts',
-      'outbox.last_reply as lastReply',
-      'outbox.held_at as heldAt',
-      'outbox.ambiguous',
-      'outbox.accepted',
-      'emails.blob_id as blobId',
-      'emails.unsubscribable',
-      'blobs.size',
-      'domains.status as domainStatus',
-    ])
-    .where('outbox.id', 'in', padToPowerOfTwo(due.map(row => row.id)))
-    .execute()
+  const ids = padToPowerOfTwo(due.map(row => row.id))
+  const rows = await selectRows<ClaimedRow>(
+    db,
+    `SELECT ${claimedColumns} FROM outbox o
+     INNER JOIN emails e ON e.id = o.email_id
+     INNER JOIN email_recipients r ON r.email_id = o.email_id AND r.position = o.position
+     INNER JOIN blobs b ON b.id = e.blob_id
+     LEFT JOIN domains d ON d.id = e.domain_id
+     WHERE o.id IN (${placeholders(ids)})`,
+    ids,
+  )
   const reclaimed = new Set(due.filter(row => row.lease !== null && row.submitting !== 0).map(row => row.id))
   return rows.map(({ domainStatus, unsubscribable, ambiguous, accepted, ...row }) => ({
     ...row,
@@ -182,7 +171,7 @@ async function selectClaimed(db: Db, due: readonly DueRow[], lease: string): Pro
     unsubscribe: unsubscribable === 1,
     isReclaimed: accepted === null && reclaimed.has(row.id),
     isAmbiguous: ambiguous === 1,
-    acceptance: accepted === null ? null : fromJson(accepted as Json<Acceptance>),
+    acceptance: accepted === null ? null : fromJson(accepted),
   }))
 }
 

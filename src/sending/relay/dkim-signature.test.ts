@@ -43,6 +43,13 @@ test.each([
   ['no blank line', `${header}\r\n`],
   ['no final line end', `${header}\r\n\r\nHello`],
   ['empty lines at the end', `${header}\r\n\r\nHello\r\n\r\n\r\n`],
+  ['nothing but empty lines', `${header}\r\n\r\n\r\n\r\n`],
+  ['an empty line first and last', `${header}\r\n\r\n\r\nHello you\r\n\r\n`],
+  ['a space before a line end', `${header}\r\n\r\nHello \r\nyou\r\n`],
+  ['a line of one space at the end', `${header}\r\n\r\nHello\r\n \r\n`],
+  ['two spaces', `${header}\r\n\r\nHello  you\r\n`],
+  ['a tab', `${header}\r\n\r\nHello\tyou\r\n`],
+  ['a bare line feed', `${header}\r\n\r\nHello\nyou\r\n`],
   ['white space and dots', `${header}\r\n\r\n a \t b  \r\n\r\n.\r\n..\r\n \r\n`],
   ['half a megabyte', `${header}\r\n\r\n${`${'x y'.repeat(25)}\r\n`.repeat(7000)}`],
 ])('a signature verifies: %s', async (_, message) => {

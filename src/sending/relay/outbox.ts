@@ -101,7 +101,10 @@ export interface SubmissionNote extends LeasedRow {
 /** As {@link updateLeaseEnds}, and notes how far the submissions of these rows are. */
 export async function updateSubmitting(db: Db, notes: readonly SubmissionNote[], until: Instant): Promise<number> {
   const { condition, parameters } = underLease(notes)
-  const accepted = notes.flatMap(({ id, accepted }) => (accepted === null ? [] : [id, toJson(accepted)]))
+  const accepted = padToPowerOfTwo(notes.filter(note => note.accepted !== null)).flatMap(({ id, accepted }) => [
+    id,
+    toJson(accepted),
+  ])
   const change = accepted.length === 0 ? '' : `accepted = CASE id ${'WHEN ? THEN ? '.repeat(accepted.length / 2)}END,`
   const text = `UPDATE outbox SET ${change} submitting = 1, due_at = GREATEST(due_at, ?) WHERE ${condition}`
   return executeUpdate(db, text, [...accepted, until, ...parameters])
@@ -138,8 +141,9 @@ export async function lockOutboxRowsOf(
     .execute()
 }
 
-/** What `ambiguous` becomes once the lease of a row has run out: its process may have submitted it. Of the row as it was. */
-export const ambiguousAfterLease = sql<Flag>`IF(lease IS NOT NULL AND COALESCE(submitting, 1) = 1 AND accepted IS NULL, 1, ambiguous)`
+/** What `ambiguous` becomes once the lease of a row has run out: its process may have submitted it. SQL, of the row as it was. */
+export const ambiguousAfterLease =
+  'IF(lease IS NOT NULL AND COALESCE(submitting, 1) = 1 AND accepted IS NULL, 1, ambiguous)'
 
 /** Deletes the rows of recipients that are not to be submitted any more. */
 export async function deleteOutboxRows(db: Db, ids: readonly Id<'out'>[]): Promise<void> {
