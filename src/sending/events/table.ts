@@ -90,7 +90,7 @@ export async function updateRecipients(db: Db, rows: readonly EmailRecipientRow[
   await insertRows(
     db,
     'email_recipients',
-    padToPowerOfTwo(rows),
+    rows,
     `ON DUPLICATE KEY UPDATE status = VALUES(status), smtp_code = VALUES(smtp_code),
       enhanced_code = VALUES(enhanced_code), detail = VALUES(detail), updated_at = VALUES(updated_at),
       reported = VALUES(reported)`,
@@ -103,9 +103,8 @@ export async function updateWireMessageId(db: Db, id: Id<'eml'>, wireMessageId: 
 }
 
 /** Updates what events changed of existing emails. */
-export async function updateEmails(db: Db, changed: readonly EmailDeliveryState[]): Promise<void> {
-  if (changed.length === 0) return
-  const emails = padToPowerOfTwo(changed)
+export async function updateEmails(db: Db, emails: readonly EmailDeliveryState[]): Promise<void> {
+  if (emails.length === 0) return
   const ids = emails.map(email => email.id)
   const parameters: (string | null)[] = []
   // Without the query builder, which would cost more than the update: this is on the relay's hot path.

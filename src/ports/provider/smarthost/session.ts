@@ -111,6 +111,7 @@ async function transact(
   }
   const mayGoOn = () => {
     withdraw?.removeEventListener('abort', giveUp)
+    connection.corkThisTurn()
     // Once the last piece has gone the relay may have accepted the message; a withdrawal comes before that, or not at all.
     if (mayBeAccepted()) return true
     giveUp()
@@ -122,6 +123,7 @@ async function transact(
   const dsn = notify ? { dsn: notificationsOf(submission, notify) } : {}
   const envelope = { from: mailFrom, to: [...recipients], size: message.length, ...dsn }
   withdraw?.addEventListener('abort', giveUp, { once: true })
+  connection.corkThisTurn()
   const error = await connection.run(signal, done => connection.smtp.send(envelope, content, done))
   withdraw?.removeEventListener('abort', giveUp)
   // nodemailer reports a socket that is already closed, or half closed, like an error in the message, without closing.
@@ -201,6 +203,7 @@ class Connection {
   }
 
   private failure: Error | undefined
+  private isCorked = false
 
   /** Runs one of nodemailer's calls. Some of them never call back when the connection ends, so that is watched as well. */
   async run(signal: AbortSignal, start: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
@@ -220,6 +223,21 @@ class Connection {
   giveUp(why: string): void {
     this.ended ??= why
     this.smtp.close()
+  }
+
+  /**
+   * What is written until the end of this turn of the event loop leaves together, such as pipelined commands (RFC 2920 §3.1),
+   * or a short message and its final dot: a packet of its own costs more than the command.
+   */
+  corkThisTurn(): void {
+    const { _socket: socket } = this.smtp
+    if (!socket || this.isCorked) return
+    this.isCorked = true
+    socket.cork()
+    setImmediate(() => {
+      this.isCorked = false
+      socket.uncork()
+    })
   }
 
   refused(phase: SubmissionPhase, error: NodemailerError): SessionError {
