@@ -25,3 +25,10 @@ test('gives the same result whatever the size of the chunks', () => {
   const text = 'a\r\nb\nc\rd\r\r\n\n\re\r'
   for (let size = 1; size < text.length; size++) expect(normalize(text, size)).toBe(normalize(text))
 })
+
+test('finds a bare line end behind many lines, long and short', () => {
+  for (const lines of [`${'x'.repeat(70)}\r\n`.repeat(1000), 'x\r\n'.repeat(1000), '\r\n'.repeat(1000)])
+    for (const odd of ['', 'a\n', '\n', '\r', 'a\rb', '\r\r\n', '\n\r', '\n\r\n'])
+      for (const text of [`${lines}${odd}`, `${odd}${lines}`, `${lines}${odd}${lines}`])
+        expect(normalize(text)).toBe(text.replace(/\r\n|\r|\n/g, '\r\n'))
+})

@@ -25,9 +25,24 @@ export function crlfNormalizer(): CrlfNormalizer {
   }
 }
 
+/** In lines that are shorter on average it costs less to look at each byte than to search for the line ends. */
+const minSearchedLine = 32
+
+/** CRs and LFs that are not a CRLF. */
 function countBare(bytes: Buffer): number {
+  let at = 0
+  for (let lines = 0; ; lines++) {
+    const atCr = bytes.indexOf(cr, at)
+    const atLf = bytes.indexOf(lf, at)
+    if (atCr < 0 && atLf < 0) return 0
+    if (atCr < 0 || atLf !== atCr + 1 || atLf < lines * minSearchedLine) return countBareFrom(bytes, at)
+    at = atLf + 1
+  }
+}
+
+function countBareFrom(bytes: Buffer, start: number): number {
   let bare = 0
-  for (let i = 0; i < bytes.length; i++) {
+  for (let i = start; i < bytes.length; i++) {
     const byte = bytes[i]
     if (byte === cr && bytes[i + 1] === lf) i++
     else if (byte === cr || byte === lf) bare++
