@@ -1,5 +1,7 @@
 const usualMs = 20_000
-const pollMs = 5
+/** Between two polls: a twentieth of the time waited so far, within these limits. A poll is often a query. */
+const minPollMs = 5
+const maxPollMs = 25
 
 export interface UntilOptions {
   /** What is waited for, for the error; the source of the condition where it is absent. */
@@ -17,7 +19,9 @@ export async function until<Value>(
   condition: () => Value | Promise<Value>,
   { what, withinMs = usualMs, details }: UntilOptions = {},
 ): Promise<Exclude<Value, Falsy>> {
-  for (const deadline = performance.now() + withinMs; ; await Bun.sleep(pollMs)) {
+  const start = performance.now()
+  const pollMs = () => Math.min(Math.max((performance.now() - start) / 20, minPollMs), maxPollMs)
+  for (const deadline = start + withinMs; ; await Bun.sleep(pollMs())) {
     const value = await condition()
     if (value) return value as Exclude<Value, Falsy>
     if (performance.now() < deadline) continue
