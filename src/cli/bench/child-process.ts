@@ -13,8 +13,9 @@ import {
   sampleMessage,
   sendWithNodemailer,
 } from './raw-limits.ts'
+import { openFreeScanner } from './servers/free-scanner.ts'
+import { openSmtpSink } from './servers/smtp-sink.ts'
 import { sendOverSmtp } from './smtp-load.ts'
-import { openSmtpSink } from './smtp-sink.ts'
 
 /** A sender as it is passed to another process: with its key as PEM. */
 export type SerializedSender = Omit<BenchSender, 'privateKey'> & { readonly privateKeyPem: string }
@@ -61,6 +62,7 @@ export type ChildTask =
       readonly count: number
     }
   | { readonly task: 'sink' }
+  | { readonly task: 'free-scanner' }
 
 const print = (result: object): void => {
   process.stdout.write(`${JSON.stringify(result)}\n`)
@@ -103,6 +105,9 @@ async function run(task: ChildTask): Promise<void> {
     }
     case 'nodemailer':
       return print({ done: await sendWithNodemailer(senderOf(task.sender), task.port, task.connections, task.count) })
+    case 'free-scanner':
+      print({ port: openFreeScanner() })
+      return await new Promise(() => undefined)
     case 'sink': {
       const sink = openSmtpSink()
       print({ port: sink.port })

@@ -9,8 +9,15 @@ import { measureIngest } from './ingest.ts'
 import { measureListAndSearch, type PageKind } from './list-and-search.ts'
 import { stopBenchProcesses } from './processes.ts'
 import { measureRelay } from './relay.ts'
+import { measureTwoProcesses } from './two-processes.ts'
 
-const measurements = { ingest: measureIngest, accept: measureAccept, relay: measureRelay, backup: measureBackup }
+const measurements = {
+  ingest: measureIngest,
+  cores: measureTwoProcesses,
+  accept: measureAccept,
+  relay: measureRelay,
+  backup: measureBackup,
+}
 const pageKinds: readonly PageKind[] = ['list', 'search']
 
 export type MeasurementName = keyof typeof measurements | PageKind

@@ -2,7 +2,7 @@ import { measureCpuTimes } from './cpu-time.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure, perItem } from './figure.ts'
 import { runTask, startMailroom, startTask } from './processes.ts'
-import type { DrainResult } from './smtp-sink.ts'
+import type { DrainResult } from './servers/smtp-sink.ts'
 
 const connections = 10
 const count = 5000
