@@ -69,11 +69,11 @@ test('without sources, as in an image, what is built runs', async () => {
   expect(run()).toBe(`${built} org list\n`)
 })
 
-test('every worker is built', () => {
+test('every worker thread and worker process is built', () => {
   const workers = findLocatedSources().flatMap(source => source.workers)
   const serving = [...new Bun.Glob('**/*.ts').scanSync(sourcesFolder)]
     .map(file => join(sourcesFolder, file))
-    .filter(path => /^(?:await )?serveTasks\b/m.test(readFileSync(path, 'utf8')))
-  expect(serving.length).toBeGreaterThan(2)
+    .filter(path => /^(?:serveTasks|void runWorker)\b/m.test(readFileSync(path, 'utf8')))
+  expect(serving.length).toBeGreaterThan(3)
   expect(workers.toSorted()).toEqual(serving.toSorted())
 })

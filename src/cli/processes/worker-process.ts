@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { MiB } from '../../base/config/parsers.ts'
 import type { ParentMessage, ProcessMetrics, WorkerListeners, WorkerMessage, WorkerOrder } from './messages.ts'
 
@@ -33,7 +32,12 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
   let isServing = false
   let lastId = 0
   const child = Bun.spawn(
-    [process.execPath, ...process.execArgv, join(import.meta.dir, 'worker.ts'), JSON.stringify(order)],
+    [
+      process.execPath,
+      ...process.execArgv,
+      Bun.fileURLToPath(new URL('./worker.ts', import.meta.url)),
+      JSON.stringify(order),
+    ],
     {
       stdio: ['ignore', 'inherit', 'inherit'],
       env: { BUN_JSC_forceRAMSize: String(heapBytes), ...process.env },

@@ -85,4 +85,4 @@ function withPorts(config: Config, ports: SharedPorts): Config {
   }
 }
 
-process.exit(await runWorker(JSON.parse(process.argv[2] ?? '{}') as WorkerOrder))
+void runWorker(JSON.parse(process.argv[2] ?? '{}') as WorkerOrder).then(status => process.exit(status))

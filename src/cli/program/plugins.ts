@@ -5,7 +5,7 @@ import { type LocatedSource, rootFolder, sourcesFolder, workerEntry } from './so
 
 /**
  * In the built program `import.meta.dir` is still the folder of the source, so that paths relative to it are right, and a
- * worker runs its built file. Both are found from the file that runs, `build/program/cli/cli.js`: a build can be moved.
+ * worker runs its built file. Both are found from the file that runs, below `build/program`: a build can be moved.
  */
 export function locations(sources: readonly LocatedSource[]): BunPlugin {
   const paths = new Set(sources.map(({ path }) => path))
@@ -19,13 +19,14 @@ export function locations(sources: readonly LocatedSource[]): BunPlugin {
   }
 }
 
-const fromProgram = (path: string) => `new URL('../${path}', Bun.pathToFileURL(Bun.main))`
+const inCheckout = (path: string) =>
+  `new URL('${path}', Bun.pathToFileURL(Bun.main.slice(0, Bun.main.lastIndexOf('/build/program/') + 1)))`
 
 function locate(source: string, folder: string): string {
   const place = relative(sourcesFolder, folder)
   return source
-    .replaceAll(workerEntry, (_, name: string) => fromProgram(`${place}/${name}.js`))
-    .replaceAll('import.meta.dir', `Bun.fileURLToPath(${fromProgram(`../../src/${place}`)})`)
+    .replaceAll(workerEntry, (_, name: string) => inCheckout(`build/program/${place}/${name}.js`))
+    .replaceAll('import.meta.dir', `Bun.fileURLToPath(${inCheckout(`src/${place}`)})`)
 }
 
 /** Its modules read their tables with a `require` that no bundler follows; the package's own bundle contains them. */
