@@ -85,14 +85,11 @@ export async function readMessageSummary(
 }
 
 /** Like {@link readMessageSummary}, without the text. A message that is nothing but text is not parsed for it. */
-export async function readSummaryWithoutText(
-  content: Buffer,
-  limits: ParseLimits = parseLimits,
-): Promise<SummaryWithoutText> {
-  const isSmall = content.length <= Math.min(limits.maxTextBytes, limits.maxHeaderBytes)
-  const fields = isSmall ? fieldsOfTextOnly(content, limits.maxHeaders) : undefined
-  if (!fields) return readMessageSummary(content, limits)
-  const { headers, truncation: problem } = parseHeader(fields, limits)
+export async function readSummaryWithoutText(content: Buffer): Promise<SummaryWithoutText> {
+  const { maxHeaderBytes, maxHeaders } = parseLimits
+  const fields = content.length <= maxHeaderBytes ? fieldsOfTextOnly(content, maxHeaders) : undefined
+  if (!fields) return readMessageSummary(content)
+  const { headers, truncation: problem } = parseHeader(fields)
   const body = { text: null, html: null, attachments: [], problem, hasMoreParts: false, isRepaired: false }
   return summaryOf(headers, fields, undefined, body)
 }

@@ -148,6 +148,14 @@ export class BoundedParser extends MailParser {
     return this.processHeadersAs(declaredCharset(fields), fields)
   }
 
+  /** Parses the header of another message, of which the parser gets nothing else. */
+  parseHeaderAlone(fields: readonly RawField[]): { readonly headers: Headers; readonly truncation: string | null } {
+    this.addressBytes.clear()
+    this.truncation = null
+    const headers = this.processHeaders(fields)
+    return { headers, truncation: this.truncation }
+  }
+
   private processHeadersAs(charset: string | undefined, fields: readonly RawField[]): Headers {
     return inner.processHeaders.call(
       this,
@@ -225,13 +233,19 @@ export class BoundedParser extends MailParser {
   }
 }
 
-/** Parses a message's header alone. `truncation`: why something of it was left out; null: nothing was. */
-export function parseHeader(
-  fields: readonly RawField[],
-  limits: ParseLimits,
-): { readonly headers: Headers; readonly truncation: string | null } {
-  const parser = new BoundedParser(limits)
-  return { headers: parser.processHeaders(fields), truncation: parser.truncation }
+/** Kept, since opening a parser for each header would be a fifth of the work. */
+let headerParser: BoundedParser | undefined
+
+/**
+ * Parses a message's header alone, within {@link parseLimits}. `truncation`: why something of it was left out; null: nothing
+ * was.
+ */
+export function parseHeader(fields: readonly RawField[]): {
+  readonly headers: Headers
+  readonly truncation: string | null
+} {
+  headerParser ??= new BoundedParser(parseLimits)
+  return headerParser.parseHeaderAlone(fields)
 }
 
 /** Whether a chunk is the header of an attached message that is parsed with the message. */

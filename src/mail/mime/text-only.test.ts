@@ -76,3 +76,9 @@ test('what is said of addresses that are left out is the same', async () => {
   expect(summary.problem).toMatch(/^addresses past/)
   expect(summary).toMatchObject(await summaryOf(bytes))
 })
+
+test('what was left out of one message is not said of the next', async () => {
+  await readSummaryWithoutText(message(`To: ${'a@x.test, '.repeat(3000)}b@x.test\r\n`, 'Hi'))
+  const { problem, to } = await readSummaryWithoutText(message('', 'Hi'))
+  expect({ problem, recipients: to.length }).toEqual({ problem: null, recipients: 2 })
+})
