@@ -4,11 +4,13 @@ import { complain, describeFailure, sentence } from './command/failure.ts'
 import { suggest } from './command/suggestion.ts'
 import type { Command } from './command.ts'
 import { commandNames, loadCommand } from './commands.ts'
+import { workerCommand } from './processes/messages.ts'
 
 /** Runs the command that `args` name. The exit status: 0 done, 1 failed, 2 wrong arguments or settings. */
 async function run(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
   if (name === '--version') return print(version)
+  if (name === workerCommand) return (await import('./processes/worker.ts')).runWorker(rest[0])
   const group = await loadCommand(name)
   if (!group) return complain(`there is no command "${name}"${suggest(name, commandNames)}`, 2)
   const { command, args: commandArgs } = group.resolve(rest.filter(arg => arg !== '--json'))

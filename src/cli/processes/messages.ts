@@ -4,7 +4,10 @@ import type { SharedPlace } from '../../base/config/processes.ts'
 /** The ports on which the first worker listens, for the others and for those that replace it. */
 export type SharedPorts = Partial<Record<'http' | 'https' | 'smtp' | 'submission' | 'submissions', number>>
 
-/** The argument of a worker, as JSON. */
+/** The first argument of a worker: no command of an operator. The second is a {@link WorkerOrder}. */
+export const workerCommand = 'serve-worker'
+
+/** What a worker is to be, as JSON. */
 export interface WorkerOrder extends SharedPlace {
   /** Instead of those in the settings, which may be 0. */
   readonly ports: SharedPorts

@@ -1,5 +1,12 @@
 import { MiB } from '../../base/config/parsers.ts'
-import type { ParentMessage, ProcessMetrics, WorkerListeners, WorkerMessage, WorkerOrder } from './messages.ts'
+import {
+  type ParentMessage,
+  type ProcessMetrics,
+  type WorkerListeners,
+  type WorkerMessage,
+  type WorkerOrder,
+  workerCommand,
+} from './messages.ts'
 
 /** A worker, as its parent sees it. */
 export interface WorkerProcess {
@@ -31,20 +38,12 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
   const replies = new Map<number, (metrics: ProcessMetrics) => void>()
   let isServing = false
   let lastId = 0
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      ...process.execArgv,
-      Bun.fileURLToPath(new URL('./worker.ts', import.meta.url)),
-      JSON.stringify(order),
-    ],
-    {
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: { BUN_JSC_forceRAMSize: String(heapBytes), ...process.env },
-      serialization: 'json',
-      ipc: (message: WorkerMessage) => receive(message),
-    },
-  )
+  const child = Bun.spawn([process.execPath, ...process.execArgv, Bun.main, workerCommand, JSON.stringify(order)], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { BUN_JSC_forceRAMSize: String(heapBytes), ...process.env },
+    serialization: 'json',
+    ipc: (message: WorkerMessage) => receive(message),
+  })
 
   function receive(message: WorkerMessage): void {
     switch (message.kind) {

@@ -6,10 +6,13 @@ import { complain, describeFailure } from '../command/failure.ts'
 import type { ParentMessage, SharedPorts, WorkerMessage, WorkerOrder } from './messages.ts'
 
 /**
- * The program of a worker: serves its share until its parent says so or is gone, or a signal comes. A second signal changes
+ * Runs a worker: serves its share until its parent says so or is gone, or a signal comes. A second signal changes
  * nothing, since a terminal or service manager signals workers and parent alike, and the parent ends those that it has to.
+ * @param orderJson a {@link WorkerOrder}
+ * @returns its exit status
  */
-async function runWorker(order: WorkerOrder): Promise<number> {
+export async function runWorker(orderJson = '{}'): Promise<number> {
+  const order = JSON.parse(orderJson) as WorkerOrder
   const stopped = Promise.withResolvers<void>()
   let app: RunningApp | undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopped.resolve)
@@ -84,5 +87,3 @@ function withPorts(config: Config, ports: SharedPorts): Config {
     submissionsListen: submissionsListen && { ...submissionsListen, port: ports.submissions ?? submissionsListen.port },
   }
 }
-
-void runWorker(JSON.parse(process.argv[2] ?? '{}') as WorkerOrder).then(status => process.exit(status))
