@@ -3,7 +3,7 @@ import type { JobRound } from './concurrency/background-job.ts'
 /** How long the process must have had little to do. */
 const idleSeconds = 5
 /** Of one core, in a second. More than the background jobs of an idle process use. */
-const maxIdleCpuMs = 100
+const maxIdleCpuMs = 200
 
 /** What is measured and what is done; others in tests only. */
 export interface IdleMemoryOptions {
