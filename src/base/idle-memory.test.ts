@@ -6,17 +6,20 @@ async function releasesAt(cpuOfSeconds: readonly number[], releaseCostMs = 0): P
   const released: number[] = []
   let cpu = 1000
   let second = 0
+  let costMs = 0
   const round = newIdleMemoryRound({
     cpuMs: () => cpu,
     release() {
       released.push(second)
-      cpu += releaseCostMs
+      costMs = releaseCostMs
     },
   })
   const { signal } = new AbortController()
   for (const used of cpuOfSeconds) {
     second++
-    cpu += used
+    // A release takes place after the round that asked for it.
+    cpu += used + costMs
+    costMs = 0
     expect(await round(signal)).toBe('done')
   }
   return released
@@ -24,8 +27,8 @@ async function releasesAt(cpuOfSeconds: readonly number[], releaseCostMs = 0): P
 
 const seconds = (count: number, cpuMs: number) => Array.from({ length: count }, () => cpuMs)
 
-test('memory is released once, after five seconds with little to do', async () => {
-  expect(await releasesAt([...seconds(3, 900), ...seconds(60, 20)])).toEqual([8])
+test('memory is released after five seconds with little to do, and five seconds later, and then no more', async () => {
+  expect(await releasesAt([...seconds(3, 900), ...seconds(60, 20)])).toEqual([8, 13])
 })
 
 test('a busy process never releases, nor one that works now and then', async () => {
@@ -34,5 +37,5 @@ test('a busy process never releases, nor one that works now and then', async () 
 })
 
 test('it is released again after more work, and the release itself is no work', async () => {
-  expect(await releasesAt([...seconds(20, 10), 800, ...seconds(20, 10)], 150)).toEqual([5, 26])
+  expect(await releasesAt([...seconds(20, 10), 800, ...seconds(20, 10)], 500)).toEqual([5, 10, 26, 31])
 })
