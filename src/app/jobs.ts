@@ -85,7 +85,7 @@ const everyProcess: readonly Job<AppContext>[] = [
   {
     name: 'idle-memory',
     intervalMs: secondMs,
-    does: 'gives memory back to the system when the process has had little to do for five seconds',
+    does: 'gives memory back to the system when the process has had little to do for a minute',
     open: () => newIdleMemoryRound(),
   },
   {

@@ -27,15 +27,15 @@ async function releasesAt(cpuOfSeconds: readonly number[], releaseCostMs = 0): P
 
 const seconds = (count: number, cpuMs: number) => Array.from({ length: count }, () => cpuMs)
 
-test('memory is released after five seconds with little to do, and five seconds later, and then no more', async () => {
-  expect(await releasesAt([...seconds(3, 900), ...seconds(60, 20)])).toEqual([8, 13])
+test('memory is released after a minute with little to do, and ten seconds later, and then no more', async () => {
+  expect(await releasesAt([...seconds(3, 900), ...seconds(200, 20)])).toEqual([63, 73])
 })
 
 test('a busy process never releases, nor one that works now and then', async () => {
   expect(await releasesAt(seconds(60, 500))).toEqual([])
-  expect(await releasesAt(Array.from({ length: 60 }, (_, i) => (i % 5 === 4 ? 300 : 10)))).toEqual([])
+  expect(await releasesAt(Array.from({ length: 600 }, (_, i) => (i % 59 === 58 ? 300 : 10)))).toEqual([])
 })
 
 test('it is released again after more work, and the release itself is no work', async () => {
-  expect(await releasesAt([...seconds(20, 10), 800, ...seconds(20, 10)], 500)).toEqual([5, 10, 26, 31])
+  expect(await releasesAt([...seconds(90, 10), 800, ...seconds(90, 10)], 500)).toEqual([60, 70, 151, 161])
 })

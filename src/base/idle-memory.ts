@@ -1,7 +1,10 @@
 import type { JobRound } from './concurrency/background-job.ts'
 
-/** After so many seconds with little to do. The second time frees what the first one let go of: some 25 MB more. */
-const releaseAfterSeconds = [5, 10]
+/**
+ * After so many seconds with little to do: the next burst of mail has to compile its code again, which is not worth it after a
+ * shorter pause. The second time frees what the first one let go of, some 25 MB more.
+ */
+const releaseAfterSeconds = [60, 70]
 /** Of one core, in a second. More than the background jobs of an idle process use. */
 const maxIdleCpuMs = 200
 /** For so long after a release the CPU time is its own, since it takes place when nothing else runs. */
@@ -25,8 +28,8 @@ const thisProcess: IdleMemoryOptions = {
 }
 
 /**
- * A round, to be run every second, that gives memory back to the system once this process has had little to do for five
- * seconds: garbage and compiled code of a burst of mail, which otherwise stay until the next one (some 80 MB). It does so
+ * A round, to be run every second, that gives memory back to the system once this process has had little to do for a
+ * minute: garbage and compiled code of a burst of mail, which otherwise stay until the next one (some 80 MB). It does so
  * twice after each time of work, so a process that stays idle does nothing, and one that is busy never pauses for it.
  */
 export function newIdleMemoryRound({ cpuMs, release }: IdleMemoryOptions = thisProcess): JobRound {
