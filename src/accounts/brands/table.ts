@@ -18,12 +18,7 @@ export function selectBrands(db: Db, organizationId: Id<'org'>, brandId: Id<'brd
 }
 
 export function selectBrand(db: Db, organizationId: Id<'org'>, id: string): Promise<BrandRow | undefined> {
-  return db
-    .selectFrom('brands')
-    .select(brandColumns)
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id as Id<'brd'>)
-    .executeTakeFirst()
+  return brandQuery(db, organizationId, id).executeTakeFirst()
 }
 
 /** The same brand, locked until the transaction ends. */
@@ -31,13 +26,15 @@ export function lockBrand(
   db: Db,
   { organization_id, id }: Pick<BrandRow, 'organization_id' | 'id'>,
 ): Promise<BrandRow | undefined> {
+  return brandQuery(db, organization_id, id).forUpdate().executeTakeFirst()
+}
+
+function brandQuery(db: Db, organizationId: Id<'org'>, id: string) {
   return db
     .selectFrom('brands')
     .select(brandColumns)
-    .where('organization_id', '=', organization_id)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id as Id<'brd'>)
 }
 
 /** A brand of any organization: for the operator. */

@@ -57,7 +57,7 @@ export function newSupervisor(count: number, log: Log): Supervisor {
     return listeners
   }
 
-  /** Starts a worker again whenever it has ended. `startedAt`: when it first served, by the monotonic clock. */
+  /** Starts a worker again whenever it has ended. */
   async function keepRunning(number: number): Promise<void> {
     let failedStarts = 0
     let deaths = 0

@@ -38,7 +38,7 @@ export async function buildProgram(): Promise<void> {
       root: sourcesFolder,
       outdir: folder,
       target: 'bun',
-      // The format whose bytecode is a file beside it.
+      // In this format the bytecode is a file beside it.
       format: 'cjs',
       bytecode: true,
       env: 'disable',
