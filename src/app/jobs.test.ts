@@ -36,6 +36,11 @@ test('every job that is started elsewhere is in the table', async () => {
   for (const name of names) expect(all.find(job => job.name === name)).toHaveProperty('startedBy')
 })
 
+test('what concerns a process itself is done in each of several processes', () => {
+  const names = all.flatMap(job => (job.isForEachProcess ? [job.name] : []))
+  for (const name of ['disk-space', 'idle-memory']) expect(names).toContain(name)
+})
+
 test('MAILROOM_ROLES is documented with the jobs of each role', () => {
   const list = (some: readonly { readonly name: string }[]) => some.map(job => job.name).join(', ')
   expect(settings.roles.description).toBe(

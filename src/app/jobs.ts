@@ -86,6 +86,7 @@ const everyProcess: readonly Job<AppContext>[] = [
     name: 'idle-memory',
     intervalMs: secondMs,
     does: 'gives memory back to the system when the process has had little to do for a minute',
+    isForEachProcess: true,
     open: () => newIdleMemoryRound(),
   },
   {
