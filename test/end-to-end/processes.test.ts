@@ -155,6 +155,20 @@ test('a process that hangs makes the health bad until it goes on', async () => {
   await until(async () => (await metrics('/health')) === 'ok\n', { what: 'it responds again' })
 }, 30_000)
 
+test('a second SIGTERM ends all processes at once', async () => {
+  const other = await mailroom.startSecondProcess()
+  const pids = other.log.filter(({ msg }) => msg === 'process started').map(({ pid }) => Number(pid))
+  // One that takes long to finish its work.
+  process.kill(pids[1] ?? 0, 'SIGSTOP')
+  process.kill(other.pid, 'SIGTERM')
+  await until(() => !isRunning(pids[0] ?? 0), { what: 'the other process has ended' })
+  expect([isRunning(other.pid), isRunning(pids[1] ?? 0)]).toEqual([true, true])
+  const begunAt = performance.now()
+  expect(await other.kill('SIGTERM')).toBe(1)
+  expect(performance.now() - begunAt).toBeLessThan(2000)
+  await until(() => !pids.some(isRunning), { what: 'all have ended' })
+}, 30_000)
+
 test('SIGTERM lets all processes finish the messages under way', async () => {
   const sessions = await Promise.all(Array.from({ length: 8 }, () => SmtpClient.ready(mailroom.smtp)))
   for (const session of sessions) {

@@ -160,9 +160,13 @@ async function ask(url: string, method: string, key: string, body?: object): Pro
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
 }
 
-/** Runs `./mailroom serve` of a checkout with only these settings. Resolves once it serves. */
-export async function startProcess(settings: Settings, checkout = projectRoot): Promise<MailroomProcess> {
-  const child = Bun.spawn([join(checkout, 'mailroom'), 'serve'], {
+/** Runs `./mailroom serve` of a checkout, or what stands for it, with only these settings. Resolves once it serves. */
+export async function startProcess(
+  settings: Settings,
+  checkout = projectRoot,
+  command: readonly string[] = [join(checkout, 'mailroom'), 'serve'],
+): Promise<MailroomProcess> {
+  const child = Bun.spawn([...command], {
     cwd: '/',
     env: childEnvironment(checkout === projectRoot ? { ...oneProcess, ...settings } : settings),
     stdin: 'ignore',

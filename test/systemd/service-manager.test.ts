@@ -73,6 +73,28 @@ test('serve notifies that it is ready, alive and stopping, and nothing while it 
   }
 })
 
+test('with several processes, the watchdog is notified while their parent runs, and not while that hangs', async () => {
+  const mailroom = await startMailroom({ NOTIFY_SOCKET: socket, WATCHDOG_USEC: '600000', MAILROOM_PROCESSES: '2' })
+  try {
+    await untilNotified('READY=1|STATUS=Serving SMTP on 127.0.0.1:')
+    const [, second] = mailroom.log.filter(({ msg }) => msg === 'process started').map(({ pid }) => Number(pid))
+    process.kill(second ?? 0, 'SIGSTOP')
+    // The parent ends it within half a minute; the service manager would end all.
+    await untilNotified('WATCHDOG=1', count('WATCHDOG=1') + 4)
+    process.kill(second ?? 0, 'SIGCONT')
+    process.kill(mailroom.pid, 'SIGSTOP')
+    await Bun.sleep(300)
+    const before = count('WATCHDOG=1')
+    await Bun.sleep(1200)
+    expect(count('WATCHDOG=1')).toBe(before)
+    process.kill(mailroom.pid, 'SIGCONT')
+    await untilNotified('WATCHDOG=1', before + 2)
+    expect(await mailroom.kill('SIGTERM')).toBe(0)
+  } finally {
+    await mailroom.stop()
+  }
+}, 30_000)
+
 test('a process that is unhealthy or fails its health check does not notify the watchdog', async () => {
   const manager = openServiceManager(environment({ WATCHDOG_USEC: '90000' }))
   const results = [() => Promise.resolve(false), () => Promise.reject(new Error('unhealthy'))]

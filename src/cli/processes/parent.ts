@@ -5,13 +5,13 @@ import { registry } from '../../base/observability/metrics.ts'
 import { openMetricsServer } from '../../servers/http/metrics-server.ts'
 import { mergeMetrics } from './merge-metrics.ts'
 import type { WorkerListeners } from './messages.ts'
-import { newSupervisor, type Supervisor } from './supervisor.ts'
+import { newSupervisor, type Supervisor, type SupervisorTimes } from './supervisor.ts'
 
-/** Several processes that serve on the same ports. */
+/** What serves, in this process or in several on the same ports. */
 export interface RunningProcesses {
   readonly http: string | null
   readonly smtp: string | null
-  /** Do they respond? */
+  /** For the watchdog of the service manager, which ends all of it where this is false for long. */
   isHealthy(): Promise<boolean>
   /** Resolves to the exit status where one of them cannot be started again. */
   readonly failed: Promise<number>
@@ -29,10 +29,11 @@ export async function serveInProcesses(
   config: Config,
   count: number,
   shutdown: Promise<void>,
+  times?: SupervisorTimes,
 ): Promise<RunningProcesses | number> {
   const log = openLog(config.logLevel, config.logFormat, process.pid)
   await requireFreePorts(config)
-  const supervisor = newSupervisor(count, log)
+  const supervisor = newSupervisor(count, log, times)
   process.on('exit', () => supervisor.kill())
   void shutdown.then(() => supervisor.beginStop())
   const metrics = openMetricsServer(config.metricsListen, {
@@ -50,7 +51,8 @@ export async function serveInProcesses(
   return {
     http: listeners.http,
     smtp: listeners.smtp,
-    isHealthy: () => supervisor.isHealthy(),
+    // Of this process: a worker that hangs is ended and started again alone.
+    isHealthy: () => Promise.resolve(true),
     failed: supervisor.failed,
     async stop() {
       await supervisor.stop()

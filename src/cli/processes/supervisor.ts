@@ -4,16 +4,33 @@ import type { Log } from '../../base/observability/log.ts'
 import { counter, gauge } from '../../base/observability/metrics.ts'
 import { addCounts, type LabelledMetrics } from './merge-metrics.ts'
 import type { ProcessMetrics, SharedPorts, WorkerListeners } from './messages.ts'
+import { type WatchTimes, watchWorker } from './watch-worker.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 const processUp = gauge('mailroom_process_up', '1 while a process serves; else 0.', ['process'])
 const restarts = counter('mailroom_process_restarts_total', 'Processes that died and were started again.', ['process'])
 
-/** The wait before a dead worker is started again: doubles with each time in a row, in milliseconds. */
-const firstRestartMs = 500
-const maxRestartMs = 30_000
-/** A worker that served for so long is not counted as one of a row that dies, in milliseconds. */
-const steadyMs = minuteMs
+const hung = counter('mailroom_process_hung_total', 'Processes that were ended because they did not respond.', [
+  'process',
+])
+
+/** When workers are started again, in milliseconds. */
+export interface SupervisorTimes extends WatchTimes {
+  /** The wait before a dead worker is started again: doubles with each time in a row. */
+  readonly firstRestartMs: number
+  readonly maxRestartMs: number
+  /** A worker that served for so long is not counted as one of a row that dies. */
+  readonly steadyMs: number
+}
+
+const defaultTimes: SupervisorTimes = {
+  firstRestartMs: 500,
+  maxRestartMs: 30_000,
+  steadyMs: minuteMs,
+  lookMs: 5000,
+  hungMs: 30_000,
+}
+
 /** After so many starts of one worker in a row that failed, all ends: an operator or the service manager has to know. */
 const maxFailedStarts = 8
 
@@ -39,7 +56,7 @@ export interface Supervisor {
 const responseMs = 2000
 
 /** @param count at least 1 */
-export function newSupervisor(count: number, log: Log): Supervisor {
+export function newSupervisor(count: number, log: Log, times = defaultTimes): Supervisor {
   const workers = new Map<number, WorkerProcess>()
   const starting = new AbortController()
   const failed = Promise.withResolvers<number>()
@@ -52,9 +69,19 @@ export function newSupervisor(count: number, log: Log): Supervisor {
   async function run(number: number): Promise<WorkerListeners | null> {
     const worker = startWorker({ number, count, ports }, () => workers.get(1)?.wakeRelay())
     workers.set(number, worker)
+    void endWhenHung(worker)
     const listeners = await worker.serving
     if (listeners) processUp.set({ process: String(number) }, 1)
     return listeners
+  }
+
+  /** Also while it starts, and while it finishes its work. */
+  async function endWhenHung(worker: WorkerProcess): Promise<void> {
+    const seen = await watchWorker(worker, times)
+    if (!seen) return
+    hung.inc({ process: String(worker.number) })
+    log.error({ process: worker.number, process_pid: worker.pid, ...seen }, 'a process did not respond and was killed')
+    worker.kill()
   }
 
   /** Starts a worker again whenever it has ended. */
@@ -69,8 +96,8 @@ export function newSupervisor(count: number, log: Log): Supervisor {
       if (isStopping()) return
       const hasServed = (await worker?.serving) !== null
       failedStarts = hasServed ? 0 : failedStarts + 1
-      deaths = hasServed && performance.now() - servesSince >= steadyMs ? 1 : deaths + 1
-      const waitMs = Math.min(maxRestartMs, firstRestartMs * 2 ** (deaths - 1))
+      deaths = hasServed && performance.now() - servesSince >= times.steadyMs ? 1 : deaths + 1
+      const waitMs = Math.min(times.maxRestartMs, times.firstRestartMs * 2 ** (deaths - 1))
       const fields = { process: number, process_pid: worker?.pid, status, wait_ms: waitMs }
       if (failedStarts >= maxFailedStarts) {
         log.error(fields, 'a process could not be started again: all processes end')

@@ -18,6 +18,9 @@ export interface WorkerProcess {
   readonly ended: Promise<number | NodeJS.Signals>
   /** Does it run and serve? */
   isServing(): boolean
+  hasEnded(): boolean
+  /** How many messages have come from it. */
+  heardCount(): number
   /** Does its event loop run? Waits for `timeoutMs` at most, as the next does. */
   ping(timeoutMs: number): Promise<boolean>
   /** null: it did not answer. */
@@ -37,6 +40,8 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
   const serving = Promise.withResolvers<WorkerListeners | null>()
   const replies = new Map<number, (metrics: ProcessMetrics) => void>()
   let isServing = false
+  let hasEnded = false
+  let heardCount = 0
   let lastId = 0
   const child = Bun.spawn([process.execPath, ...process.execArgv, Bun.main, workerCommand, JSON.stringify(order)], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -46,6 +51,7 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
   })
 
   function receive(message: WorkerMessage): void {
+    heardCount++
     switch (message.kind) {
       case 'serving':
         isServing = true
@@ -84,6 +90,7 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
 
   const ended = child.exited.then(() => {
     isServing = false
+    hasEnded = true
     serving.resolve(null)
     return child.signalCode ?? child.exitCode ?? 1
   })
@@ -93,6 +100,8 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
     serving: serving.promise,
     ended,
     isServing: () => isServing,
+    hasEnded: () => hasEnded,
+    heardCount: () => heardCount,
     ping: async timeoutMs => (await request('ping', timeoutMs)) !== null,
     collectMetrics: timeoutMs => request('collect-metrics', timeoutMs),
     wakeRelay: () => send({ kind: 'wake-relay' }),
