@@ -65,7 +65,7 @@ test('without sources, as in an image, what is built runs', async () => {
   await writeLater(built)
   await Bun.sleep(20)
   cpSync(join(projectRoot, 'src/cli/commands.txt'), join(checkout, 'src/cli/commands.txt'))
-  rmSync(join(checkout, source))
+  for (const gone of [source, 'bun.lock', 'node_modules']) rmSync(join(checkout, gone), { recursive: true })
   expect(run()).toBe(`${built} org list\n`)
 })
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { dirname, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { type LocatedSource, rootFolder, sourcesFolder, workerEntry } from './sources.ts'
 
@@ -36,4 +36,20 @@ export const cssTree: BunPlugin = {
     const path = Bun.resolveSync('css-tree/dist/csstree.esm', rootFolder)
     build.onResolve({ filter: /^css-tree$/ }, () => ({ path }))
   },
+}
+
+/** Several packages have a copy of it beside them, of the same version: half a megabyte of tables each. */
+export const oneIconvLite: BunPlugin = {
+  name: 'iconv-lite',
+  setup(build) {
+    const path = Bun.resolveSync('iconv-lite', dirname(Bun.resolveSync('libmime', rootFolder)))
+    build.onResolve({ filter: /^iconv-lite$/ }, ({ importer }) => {
+      const own = Bun.resolveSync('iconv-lite', dirname(importer))
+      return { path: versionOf(own) === versionOf(path) ? path : own }
+    })
+  },
+}
+
+function versionOf(path: string): string {
+  return JSON.parse(readFileSync(join(path.replace(/(\/node_modules\/iconv-lite\/).*/, '$1'), 'package.json'), 'utf8')).version
 }
