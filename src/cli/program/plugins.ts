@@ -51,5 +51,6 @@ export const oneIconvLite: BunPlugin = {
 }
 
 function versionOf(path: string): string {
-  return JSON.parse(readFileSync(join(path.replace(/(\/node_modules\/iconv-lite\/).*/, '$1'), 'package.json'), 'utf8')).version
+  return JSON.parse(readFileSync(join(path.replace(/(\/node_modules\/iconv-lite\/).*/, '$1'), 'package.json'), 'utf8'))
+    .version
 }
