@@ -20,7 +20,8 @@ import type { AppContext } from './app-context.ts'
 import { dashboardFeatures } from './dashboard-features.ts'
 import { type HttpFeatureDeps, httpFeatures } from './http-features.ts'
 import { instanceFeatures } from './instance-features.ts'
-import { jobs, startJobs } from './jobs.ts'
+import { startJobs } from './jobs/job.ts'
+import { jobs } from './jobs/jobs.ts'
 import { webhookAttempts } from './webhooks-role.ts'
 
 /** The URLs on which the HTTP role listens, and the sending that it shares with other roles of the process. */

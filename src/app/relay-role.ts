@@ -4,7 +4,8 @@ import { canonicalDomain } from '../mail/address.ts'
 import { mysqlBlobs } from '../ports/blobs/mysql.ts'
 import { startRelay } from '../sending/relay/relay.ts'
 import type { AppContext } from './app-context.ts'
-import { jobs, startJobs } from './jobs.ts'
+import { startJobs } from './jobs/job.ts'
+import { jobs } from './jobs/jobs.ts'
 
 /** Starts what submits emails to the provider. Gives the function that tells the relay that an email may be due. */
 export function startRelayRole(context: AppContext): () => void {

@@ -13,7 +13,8 @@ import type { MailService } from '../servers/smtp/deps.ts'
 import { openSmtpServer } from '../servers/smtp/server.ts'
 import { openSpoolFolder } from '../servers/smtp/spool.ts'
 import type { AppContext } from './app-context.ts'
-import { jobs, startJobs } from './jobs.ts'
+import { startJobs } from './jobs/job.ts'
+import { jobs } from './jobs/jobs.ts'
 
 const parseThreads = 1
 

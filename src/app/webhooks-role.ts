@@ -2,7 +2,8 @@ import { receiverTls } from '../events/webhooks/destination/trusted-roots.ts'
 import type { AttemptDeps } from '../events/webhooks/dispatch/attempt.ts'
 import { WebhookDispatcher } from '../events/webhooks/dispatch/dispatcher.ts'
 import type { AppContext } from './app-context.ts'
-import { jobs, startJobs } from './jobs.ts'
+import { startJobs } from './jobs/job.ts'
+import { jobs } from './jobs/jobs.ts'
 import { openRoleSending } from './role-sending.ts'
 
 /** What an attempt to deliver to a webhook depends on, as the settings say. @throws ConfigError for MAILROOM_WEBHOOK_CA */

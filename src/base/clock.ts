@@ -6,7 +6,8 @@ declare const instant: unique symbol
  */
 export type Instant = string & { readonly [instant]: true }
 
-export const minuteMs = 60_000
+export const secondMs = 1000
+export const minuteMs = 60 * secondMs
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { clientNetwork } from '../../base/client-network.ts'
-import { type Clock, dayMs, type Instant, microsecondsOf, minuteMs, plusMs } from '../../base/clock.ts'
+import { type Clock, dayMs, type Instant, microsecondsOf, minuteMs, plusMs, secondMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
 import { deleteFailures, deleteOldFailures, lockFailures, undoFailure, updateFailures } from './attempts-table.ts'
 
-const secondMs = 1000
 const longestWaitMs = 15 * minuteMs
 /** Failures are forgotten when none was added for so long. */
 const rememberMs = dayMs

@@ -14,7 +14,7 @@ export interface BackgroundJob {
 export type JobRound = (signal: AbortSignal) => Promise<'more' | 'done'>
 
 export interface BackgroundJobOptions {
-  /** As src/app/jobs.ts lists it; `job` in log lines. */
+  /** As src/app/jobs lists it; `job` in log lines. */
   readonly name: string
   /** The pause after a round that left nothing to do, or that failed, in milliseconds. */
   readonly intervalMs: number

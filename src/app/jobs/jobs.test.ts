@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Glob } from 'bun'
-import { settings } from '../base/config/settings.ts'
+import { settings } from '../../base/config/settings.ts'
 import { jobs } from './jobs.ts'
 
 const all = Object.values(jobs).flat()
@@ -16,11 +16,11 @@ test('each background job has a name of its own, an interval and a description',
 
 test('every job that is started elsewhere is in the table', async () => {
   const names: string[] = []
-  for await (const path of new Glob('**/*.ts').scan(`${import.meta.dir}/..`)) {
+  for await (const path of new Glob('**/*.ts').scan(`${import.meta.dir}/../..`)) {
     if (path.endsWith('.test.ts')) continue
-    const text = await Bun.file(`${import.meta.dir}/../${path}`).text()
+    const text = await Bun.file(`${import.meta.dir}/../../${path}`).text()
     for (const [, name] of text.matchAll(/startJob\(\s*\{ name: '([^']+)'/g)) names.push(name ?? '')
-    if (path !== 'app/jobs.ts' && path !== 'base/concurrency/background-job.ts')
+    if (path !== 'app/jobs/job.ts' && path !== 'base/concurrency/background-job.ts')
       expect(`${path}: ${text.match(/startJob\(/g)?.length ?? 0}`).toBe(
         `${path}: ${text.match(/startJob\(\s*\{ name: '/g)?.length ?? 0}`,
       )
