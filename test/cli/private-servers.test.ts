@@ -51,6 +51,28 @@ test('MariaDB syncs its log and its binary log at each commit', async () => {
   ).toEqual([{ binlog: 1, sync: 1, flush: 1 }])
 })
 
+test('MariaDB writes stored bytes to its binary log once, without a temporary file', async () => {
+  const { url } = await mariadb()
+  const connection = await createConnection(url)
+  const numberFrom = async (statement: string, column: string) => {
+    const [rows] = (await connection.query(statement)) as unknown as [Record<string, unknown>[]]
+    return Number(rows.at(-1)?.[column])
+  }
+  try {
+    await connection.query('CREATE TABLE stored (bytes MEDIUMBLOB) ENGINE=InnoDB')
+    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
+    const before = await numberFrom('SHOW MASTER STATUS', 'Position')
+    const bytes = randomBytes(2 * 1024 * 1024)
+    await connection.execute('INSERT INTO stored VALUES (?)', [bytes])
+    const written = (await numberFrom('SHOW MASTER STATUS', 'Position')) - before
+    expect(written).toBeGreaterThan(bytes.length)
+    expect(written).toBeLessThan(1.1 * bytes.length)
+    expect(await numberFrom("SHOW GLOBAL STATUS LIKE 'Binlog_cache_disk_use'", 'Value')).toBe(0)
+  } finally {
+    await connection.end()
+  }
+})
+
 test('MariaDB restarts after kill -9 at the same address, with everything that was committed', async () => {
   const first = await mariadb()
   await ask(first.url, 'CREATE TABLE kept (value INT PRIMARY KEY)')

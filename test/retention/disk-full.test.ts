@@ -23,7 +23,7 @@ describe.if(canMountDisks)('on small disks', () => {
   beforeAll(async () => {
     spoolDisk = openSmallDisk(32 * MiB)
     dataDisk = openSmallDisk(400 * MiB)
-    mariadb = await startMariadb({ folder: join(dataDisk.path, 'mariadb') })
+    mariadb = await startMariadb({ folder: join(dataDisk.path, 'mariadb'), options: ['--innodb-log-file-size=96M'] })
     process.env[serverKey] = mariadb.url
     mailroom = await startMailroom({ MAILROOM_VAR: spoolDisk.path, MAILROOM_LEAST_FREE_BYTES: String(leastFree) })
   }, 120_000)
