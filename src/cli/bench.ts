@@ -4,7 +4,7 @@ import { defineCommand } from './command.ts'
 import { untilShutdownSignal } from './signals.ts'
 import { choice } from './values.ts'
 
-const names: readonly MeasurementName[] = ['ingest', 'cores', 'accept', 'relay', 'backup', 'list', 'search']
+const names: readonly MeasurementName[] = ['ingest', 'latency', 'cores', 'accept', 'relay', 'backup', 'list', 'search']
 
 export const benchCommand = defineCommand({
   name: 'bench',
@@ -13,6 +13,7 @@ export const benchCommand = defineCommand({
 where freshclam has fetched it, else with one signature), all on loopback:
 
   ingest   5 KB, 87 KB and 4 MB messages, signed, over reused connections, through all checks to a committed row
+  latency  pages of the inbox while 4 MB messages arrive over four connections
   cores    5 KB messages in two processes, compared with one, with a scanner that costs nothing
   accept   POST /v1/emails over 32 connections
   relay    5,000 queued emails relayed to an SMTP sink

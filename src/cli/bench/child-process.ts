@@ -1,8 +1,10 @@
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ClamdAddress } from '../../base/config/config.ts'
-import { postOverHttp } from './http-load.ts'
-import { unpackMessages } from './message-file.ts'
+import { postOverHttp } from './load/http-load.ts'
+import { measureLatency } from './load/latency.ts'
+import { unpackMessages } from './load/message-file.ts'
+import { sendOverSmtp } from './load/smtp-load.ts'
 import type { BenchSender } from './messages.ts'
 import {
   measureClamd,
@@ -15,7 +17,6 @@ import {
 } from './raw-limits.ts'
 import { openFreeScanner } from './servers/free-scanner.ts'
 import { openSmtpSink } from './servers/smtp-sink.ts'
-import { sendOverSmtp } from './smtp-load.ts'
 
 /** A sender as it is passed to another process: with its key as PEM. */
 export type SerializedSender = Omit<BenchSender, 'privateKey'> & { readonly privateKeyPem: string }
@@ -46,6 +47,8 @@ export type ChildTask =
       readonly fromDomain: string
       readonly idempotent: boolean
     }
+  /** Until it gets a line. */
+  | { readonly task: 'latency'; readonly url: string; readonly key: string; readonly intervalMs: number }
   | {
       readonly task: 'submission-load'
       readonly port: number
@@ -73,6 +76,10 @@ const senderOf = ({ privateKeyPem, ...sender }: SerializedSender): BenchSender =
   privateKey: createPrivateKey(privateKeyPem),
 })
 
+async function firstLine(): Promise<void> {
+  for await (const _line of console) return
+}
+
 async function run(task: ChildTask): Promise<void> {
   switch (task.task) {
     case 'clamd':
@@ -98,6 +105,8 @@ async function run(task: ChildTask): Promise<void> {
       const body = (i: number) => JSON.stringify(sampleEmail(task.fromDomain, i))
       return print({ seconds: await postOverHttp(task.port, task.connections, task.count, request, body) })
     }
+    case 'latency':
+      return print(await measureLatency(task.url, task.key, task.intervalMs, firstLine()))
     case 'submission-load': {
       const envelope = { from: `alice@${task.fromDomain}`, to: 'person@example.com', key: task.key }
       const messages = Array.from({ length: task.count }, (_, i) => sampleMessage(task.fromDomain, i))

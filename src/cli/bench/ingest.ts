@@ -4,7 +4,7 @@ import type { ChildTask } from './child-process.ts'
 import { measureCpuTimes } from './cpu-time.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure, perItem } from './figure.ts'
-import { packMessages } from './message-file.ts'
+import { packMessages } from './load/message-file.ts'
 import { signedMessages } from './messages.ts'
 import { runTask, startMailroom } from './processes.ts'
 

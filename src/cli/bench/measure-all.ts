@@ -6,6 +6,7 @@ import { measureBackup } from './backup.ts'
 import { openBenchEnvironment } from './environment.ts'
 import type { Figure } from './figure.ts'
 import { measureIngest } from './ingest.ts'
+import { measureLatencyUnderMail } from './latency-under-mail.ts'
 import { measureListAndSearch, type PageKind } from './list-and-search.ts'
 import { stopBenchProcesses } from './processes.ts'
 import { measureRelay } from './relay.ts'
@@ -13,6 +14,7 @@ import { measureTwoProcesses } from './two-processes.ts'
 
 const measurements = {
   ingest: measureIngest,
+  latency: measureLatencyUnderMail,
   cores: measureTwoProcesses,
   accept: measureAccept,
   relay: measureRelay,

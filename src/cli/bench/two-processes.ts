@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure, median } from './figure.ts'
-import { packMessages } from './message-file.ts'
+import { packMessages } from './load/message-file.ts'
 import { signedMessages } from './messages.ts'
 import { type MailroomProcess, runTask, startMailroom, startTask } from './processes.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { postOverHttp } from '../../../src/cli/bench/http-load.ts'
+import { postOverHttp } from '../../../src/cli/bench/load/http-load.ts'
 import { type Mailroom, startMailroom } from '../../harness/mailroom.ts'
 
 /** MAILROOM_TEST_LONG=1 measures with many connections too. */
