@@ -14,6 +14,7 @@ import type { Scanner } from '../ports/scanner/port.ts'
 import type { SpamFilter } from '../ports/spam-filter/port.ts'
 import type { BounceAddresses } from '../receiving/reports/bounce-address.ts'
 import type { ClientLimits } from '../servers/limits/client-limits.ts'
+import type { CountExchange } from '../servers/limits/rate-limiter.ts'
 
 /** What a process does; see MAILROOM_ROLES. */
 export type Role = Config['roles'][number]
@@ -28,6 +29,8 @@ export interface ProcessShare {
   readonly instanceConfig: Config
   /** Tells the relay of another process that an email may be due, where this one has no relay. */
   readonly wakeOtherRelay: () => void
+  /** Where there are others on the same ports, to which the connections of one client may come as well. */
+  readonly requestCounts?: CountExchange
 }
 
 /** What all roles and jobs of this process share. */

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createKey } from '../../src/accounts/keys/keys.ts'
+import { createOrganization } from '../../src/accounts/organizations/organizations.ts'
+import { scopes } from '../../src/api/scope.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { isLong } from '../harness/amount.ts'
 import { runCommand } from '../harness/cli.ts'
 import { messageOf } from '../harness/inbox.ts'
@@ -154,6 +158,34 @@ test('a process that hangs makes the health bad until it goes on', async () => {
   process.kill(first, 'SIGCONT')
   await until(async () => (await metrics('/health')) === 'ok\n', { what: 'it responds again' })
 }, 30_000)
+
+test('a limit of requests a minute is one of all processes, which a client may use on one connection or on many', async () => {
+  const limit = 60
+  const other = await mailroom.startSecondProcess({ MAILROOM_RATE_LIMIT_PER_MINUTE: `${limit}` })
+  const newKey = async () => {
+    const { id } = await createOrganization(mailroom.database.db, { name: 'Limited', plan: 'unlimited' }, systemClock)
+    const request = { organizationId: id, brandId: null, name: 'test', scopes, expiresAt: null }
+    return (await createKey(mailroom.database.db, request, systemClock)).key
+  }
+  const countAccepted = async (connection: 'close' | 'keep-alive') => {
+    const authorization = `Bearer ${await newKey()}`
+    // All of them in one minute.
+    await until(() => new Date().getSeconds() < 40, { what: 'the minute has just begun', withinMs: 30_000 })
+    const statuses: number[] = []
+    for (let i = 0; i < 2 * limit; i++) {
+      const response = await fetch(`${other.http}/v1/webhooks`, { headers: { authorization, connection } })
+      await response.bytes()
+      statuses.push(response.status)
+    }
+    return statuses.filter(status => status === 200).length
+  }
+  expect(await countAccepted('keep-alive')).toBe(limit)
+  const accepted = await countAccepted('close')
+  expect(accepted).toBeGreaterThanOrEqual(limit)
+  // A process is told with a delay, in which the requests of this client come one by one.
+  expect(accepted).toBeLessThan(1.3 * limit)
+  expect(await other.kill('SIGTERM')).toBe(0)
+}, 90_000)
 
 test('a second SIGTERM ends all processes at once', async () => {
   const other = await mailroom.startSecondProcess()

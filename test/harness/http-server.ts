@@ -102,7 +102,6 @@ export async function openTestHttpServer(
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder,
-      ratePerMinute: options.ratePerMinute ?? 1_000_000,
       trustedProxies: options.trustedProxies,
       publicUrl: options.publicUrl,
     },

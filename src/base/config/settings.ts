@@ -95,7 +95,7 @@ export const settings = {
     'RATE_LIMIT_PER_MINUTE',
     integer(1, 1_000_000_000),
     '600',
-    'Requests per minute of one organization to this process, at most; in the dashboard, of one person.',
+    'Requests per minute of one organization to this `serve`, over all its processes, at most; in the dashboard, of one person.',
   ),
   authFailuresPerMinute: setting(
     'AUTH_FAILURES_PER_MINUTE',

@@ -1,5 +1,6 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { SharedPlace } from '../../base/config/processes.ts'
+import type { WindowCounts } from '../../servers/limits/rate-limiter.ts'
 
 /** The ports on which the first worker listens, for the others and for those that replace it. */
 export type SharedPorts = Partial<Record<'http' | 'https' | 'smtp' | 'submission' | 'submissions', number>>
@@ -19,11 +20,17 @@ export type WorkerListeners = Readonly<Record<'http' | 'https' | 'smtp' | 'submi
 /** The metrics of one process, as its registry gives them. */
 export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
 
+/** From a worker to its parent, and from there to all others: what it has counted against the limits of clients. */
+export interface CountedRequests extends WindowCounts {
+  readonly kind: 'counted-requests'
+}
+
 /** From the parent to a worker. A request is answered by a reply with its id. */
 export type ParentMessage =
   | { readonly kind: 'ping'; readonly id: number }
   | { readonly kind: 'collect-metrics'; readonly id: number }
   | { readonly kind: 'wake-relay' }
+  | CountedRequests
   /** Finish the work in progress and end. */
   | { readonly kind: 'stop' }
 
@@ -32,3 +39,4 @@ export type WorkerMessage =
   | { readonly kind: 'serving'; readonly listeners: WorkerListeners }
   | { readonly kind: 'reply'; readonly id: number; readonly metrics: ProcessMetrics }
   | { readonly kind: 'wake-relay' }
+  | CountedRequests

@@ -67,7 +67,15 @@ export function newSupervisor(count: number, log: Log, times = defaultTimes): Su
 
   /** Gives where it listens; null: it ended before it served. */
   async function run(number: number): Promise<WorkerListeners | null> {
-    const worker = startWorker({ number, count, ports }, () => workers.get(1)?.wakeRelay())
+    const worker = startWorker(
+      { number, count, ports },
+      {
+        onWakeRelay: () => workers.get(1)?.wakeRelay(),
+        onCountedRequests(counted) {
+          for (const other of workers.values()) if (other !== worker && other.isServing()) other.countRequests(counted)
+        },
+      },
+    )
     workers.set(number, worker)
     void endWhenHung(worker)
     const listeners = await worker.serving

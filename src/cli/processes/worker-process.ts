@@ -1,5 +1,6 @@
 import { MiB } from '../../base/config/parsers.ts'
 import {
+  type CountedRequests,
   type ParentMessage,
   type ProcessMetrics,
   type WorkerListeners,
@@ -26,6 +27,8 @@ export interface WorkerProcess {
   /** null: it did not answer. */
   collectMetrics(timeoutMs: number): Promise<ProcessMetrics | null>
   wakeRelay(): void
+  /** Tells it what another worker has counted. */
+  countRequests(counted: CountedRequests): void
   /** Asks it to finish its work and to end. */
   stop(): void
   /** Ends it at once. */
@@ -35,8 +38,15 @@ export interface WorkerProcess {
 /** The memory by which the garbage collector lets the heap grow: otherwise that of the machine, as if there were no others. */
 const heapBytes = 320 * MiB
 
-/** @param onWakeRelay it has accepted an email, which the relay of another worker may submit now */
-export function startWorker(order: WorkerOrder, onWakeRelay: () => void): WorkerProcess {
+/** What a worker has to say to others. */
+interface WorkerListener {
+  /** It has accepted an email, which the relay of another worker may submit now. */
+  onWakeRelay(): void
+  /** It has counted requests, which may be of a client of others too. */
+  onCountedRequests(counted: CountedRequests): void
+}
+
+export function startWorker(order: WorkerOrder, { onWakeRelay, onCountedRequests }: WorkerListener): WorkerProcess {
   const serving = Promise.withResolvers<WorkerListeners | null>()
   const replies = new Map<number, (metrics: ProcessMetrics) => void>()
   let isServing = false
@@ -62,6 +72,9 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
         break
       case 'wake-relay':
         onWakeRelay()
+        break
+      case 'counted-requests':
+        onCountedRequests(message)
         break
       default:
         message satisfies never
@@ -105,6 +118,7 @@ export function startWorker(order: WorkerOrder, onWakeRelay: () => void): Worker
     ping: async timeoutMs => (await request('ping', timeoutMs)) !== null,
     collectMetrics: timeoutMs => request('collect-metrics', timeoutMs),
     wakeRelay: () => send({ kind: 'wake-relay' }),
+    countRequests: send,
     stop: () => send({ kind: 'stop' }),
     kill: () => child.kill('SIGKILL'),
   }

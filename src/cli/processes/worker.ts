@@ -2,6 +2,7 @@ import type { RunningApp } from '../../app/app.ts'
 import { type Config, readConfig } from '../../base/config/config.ts'
 import { configOfProcess } from '../../base/config/processes.ts'
 import { registry } from '../../base/observability/metrics.ts'
+import type { WindowCounts } from '../../servers/limits/rate-limiter.ts'
 import { complain, describeFailure } from '../command/failure.ts'
 import type { ParentMessage, SharedPorts, WorkerMessage, WorkerOrder } from './messages.ts'
 
@@ -15,6 +16,7 @@ export async function runWorker(orderJson = '{}'): Promise<number> {
   const order = JSON.parse(orderJson) as WorkerOrder
   const stopped = Promise.withResolvers<void>()
   let app: RunningApp | undefined
+  let receiveCounts: (counts: WindowCounts) => void = () => undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopped.resolve)
   process.on('disconnect', stopped.resolve)
   process.on('message', (message: ParentMessage) => void handle(message))
@@ -27,6 +29,8 @@ export async function runWorker(orderJson = '{}'): Promise<number> {
         return send({ kind: 'reply', id: message.id, metrics: await registry.getMetricsAsJSON() })
       case 'wake-relay':
         return app?.wakeRelay()
+      case 'counted-requests':
+        return receiveCounts(message)
       case 'stop':
         return stopped.resolve()
       default:
@@ -41,6 +45,12 @@ export async function runWorker(orderJson = '{}'): Promise<number> {
       runsJobs: order.number === 1,
       sharesPorts: true,
       instanceConfig: config,
+      requestCounts: {
+        send: ({ window, counts }) => send({ kind: 'counted-requests', window, counts }),
+        onReceive(receive) {
+          receiveCounts = receive
+        },
+      },
       wakeOtherRelay: atMostEvery(relayWakeupMs, () => send({ kind: 'wake-relay' })),
     })
   } catch (error) {

@@ -38,7 +38,6 @@ export interface RequestPipelineDeps {
   readonly log: Log
   readonly clientLimits: ClientLimits
   /** Of one person in the dashboard. */
-  readonly ratePerMinute: number
   readonly publicUrl: string | undefined
   /** The routes. It rejects with what they throw, and with NotFoundError. */
   readonly dispatch: (request: Request) => Response | Promise<Response>

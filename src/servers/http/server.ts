@@ -32,7 +32,7 @@ import { openTlsListener } from './tls-listener.ts'
 
 /** What the HTTP server depends on. */
 export interface HttpServerDeps {
-  readonly config: Pick<Config, 'httpListen' | 'varFolder' | 'ratePerMinute' | 'trustedProxies' | 'publicUrl'>
+  readonly config: Pick<Config, 'httpListen' | 'varFolder' | 'trustedProxies' | 'publicUrl'>
   /** The pool of the HTTP role. */
   readonly db: Db
   /**
@@ -102,7 +102,6 @@ export function openHttpServer(deps: HttpServerDeps): HttpServer {
     clock,
     log,
     clientLimits: deps.clientLimits,
-    ratePerMinute: config.ratePerMinute,
     publicUrl: config.publicUrl,
     dispatch: app.fetch,
     staticFiles: openStaticFiles(deps.dashboardFolder, log),

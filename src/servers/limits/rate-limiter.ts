@@ -17,21 +17,79 @@ export interface RateLimiter {
   consume(key: string, nowMs: number): RateLimitStatus
 }
 
-/** At most `perMinute` requests for each key. */
-export function openRateLimiter(perMinute: number): RateLimiter {
+/** Requests that a process has counted in one window, by key. */
+export interface WindowCounts {
+  /** Minutes since 1970. */
+  readonly window: number
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** How the limiters of several processes, to which the connections of one client may come, know what the others count. */
+export interface CountExchange {
+  send(counts: WindowCounts): void
+  onReceive(receive: (counts: WindowCounts) => void): void
+}
+
+/** The others know what was counted after this time, in milliseconds: so much later may a client past its limit be refused. */
+const sendAfterMs = 20
+/** The part of a limit that a process counts by itself before it tells the others: most clients never come near their limit. */
+const unsentPart = 0.1
+
+/** At most `perMinute` requests for each key, over all processes of `exchange`. */
+export function openRateLimiter(perMinute: number, exchange?: CountExchange): RateLimiter {
   let currentWindow = 0
-  let counts = new Map<string, number>()
+  let own = new Map<string, number>()
+  let sent = new Map<string, number>()
+  let ofOthers = new Map<string, number>()
+  let unsent = new Set<string>()
+  let isWaiting = false
+  exchange?.onReceive(receive)
+
+  function enter(window: number): void {
+    if (window === currentWindow) return
+    currentWindow = window
+    own = new Map()
+    sent = new Map()
+    ofOthers = new Map()
+    unsent = new Set()
+  }
+
+  function receive({ window, counts }: WindowCounts): void {
+    if (window < currentWindow) return
+    enter(window)
+    for (const [key, count] of Object.entries(counts)) {
+      ofOthers.set(key, (ofOthers.get(key) ?? 0) + count)
+      if (own.has(key)) sendSoon(key)
+    }
+  }
+
+  function sendSoon(key: string): void {
+    if (own.get(key) === sent.get(key)) return
+    unsent.add(key)
+    if (!isWaiting) setTimeout(sendUnsent, sendAfterMs)
+    isWaiting = true
+  }
+
+  function sendUnsent(): void {
+    isWaiting = false
+    if (unsent.size === 0) return
+    const counts = Object.fromEntries(Array.from(unsent, key => [key, (own.get(key) ?? 0) - (sent.get(key) ?? 0)]))
+    for (const key of unsent) sent.set(key, own.get(key) ?? 0)
+    unsent.clear()
+    exchange?.send({ window: currentWindow, counts })
+  }
+
   return {
     consume(key, nowMs) {
       const window = Math.floor(nowMs / windowMs)
-      if (window !== currentWindow) {
-        currentWindow = window
-        counts = new Map()
-      }
-      const count = (counts.get(key) ?? 0) + 1
-      counts.set(key, count)
+      enter(window)
+      const ownCount = (own.get(key) ?? 0) + 1
+      const count = ownCount + (ofOthers.get(key) ?? 0)
+      const isAllowed = count <= perMinute
+      own.set(key, ownCount)
+      if (exchange && isAllowed && (ofOthers.has(key) || ownCount > perMinute * unsentPart)) sendSoon(key)
       return {
-        isAllowed: count <= perMinute,
+        isAllowed,
         limit: perMinute,
         remaining: Math.max(0, perMinute - count),
         resetsAt: ((window + 1) * windowMs) / 1000,

@@ -100,7 +100,6 @@ test('responds unavailable without the database, while /health still works', asy
     config: {
       httpListen: { host: '127.0.0.1', port: 0 },
       varFolder: server.varFolder,
-      ratePerMinute: 10,
       trustedProxies: undefined,
       publicUrl: undefined,
     },

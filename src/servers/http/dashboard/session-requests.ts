@@ -11,9 +11,8 @@ import {
 import { readSessionCookie } from '../../../api/session/session-cookie.ts'
 import { requireFactor, requireSession } from '../../../api/session/session-route.ts'
 import { clientNetwork } from '../../../base/client-network.ts'
-import { type Clock, millisecondsOf } from '../../../base/clock.ts'
 import { refuse } from '../../../base/refusal.ts'
-import { openRateLimiter, rateLimited } from '../../limits/rate-limiter.ts'
+import type { ClientLimits } from '../../limits/client-limits.ts'
 import type { PendingRequest } from '../pending-request.ts'
 import { browserOrigin, isLocalRequest, requireSafeOrigin } from './browser-origin.ts'
 import { wantsConfirmation } from './confirmed-operations.ts'
@@ -24,9 +23,7 @@ import { framedRefusalPage } from './refusal-page.ts'
 /** What the requests of people depend on. */
 export interface SessionRequestDeps {
   readonly authenticator: SessionAuthenticator
-  readonly clock: Clock
-  /** Requests of one person, or of a network where nobody is signed in. */
-  readonly ratePerMinute: number
+  readonly clientLimits: Pick<ClientLimits, 'countDashboardRequest' | 'refuseDashboardRequest'>
   /** MAILROOM_PUBLIC_URL */
   readonly publicUrl: string | undefined
   readonly routeTemplate: (path: string) => string | undefined
@@ -49,15 +46,13 @@ export interface SessionRequestPipeline {
 export type AdmitSession = (pending: PendingRequest, ip: string, pipeline: SessionRequestPipeline) => Promise<void>
 
 export function openSessionRequests(deps: SessionRequestDeps): AdmitSession {
-  const { authenticator, clock, publicUrl, routeTemplate } = deps
-  const limiter = openRateLimiter(deps.ratePerMinute)
+  const { authenticator, clientLimits, publicUrl, routeTemplate } = deps
 
   function requireWithinRate(pending: PendingRequest, session: Session | null, ip: string): void {
-    const nowMs = millisecondsOf(clock.now())
-    const status = limiter.consume(session?.userId ?? clientNetwork(ip), nowMs)
+    const status = clientLimits.countDashboardRequest(session?.userId ?? clientNetwork(ip))
     pending.rateLimit = status
     const who = session ? 'A person' : 'A network from which nobody is signed in'
-    if (!status.isAllowed) throw rateLimited(`${who} may make ${status.limit} requests per minute.`, status, nowMs)
+    if (!status.isAllowed) throw clientLimits.refuseDashboardRequest(status, who)
   }
 
   return async (pending, ip, { reserveMemory, contextFor }) => {
