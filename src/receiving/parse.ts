@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { type ReplyText, shortReplyTextOf } from '../inbox/messages/reply-text.ts'
 import { contentWords } from '../inbox/search/searchable-text.ts'
 import { bodyStart, type HeaderField, readFields, unfold } from '../mail/header.ts'
-import { type MessageSummary, readHeaderSummary, readMessageSummary } from '../mail/message.ts'
+import { type MessageSummary, readHeaderSummary, readMessageSummary, readPlainSummary } from '../mail/message.ts'
 import type { MessageSource } from '../mail/message-source.ts'
 import { parseLimits } from '../mail/mime-parser.ts'
 import { previewOf } from '../mail/preview.ts'
@@ -60,7 +60,8 @@ export interface UnparsedMessage {
 
 /** Parses a message on this thread. Never rejects because of what is in it. */
 export async function parseForFiling({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
-  const summary = await readMessageSummary(openContent(content), filingLimits)
+  const plain = content.kind === 'memory' ? readPlainSummary(content.bytes) : undefined
+  const summary = plain ?? (await readMessageSummary(openContent(content), filingLimits))
   return {
     ...toFilingSummary(summary),
     words: await contentWords(summary),

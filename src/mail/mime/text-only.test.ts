@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readMessageSummary, readSummaryWithoutText } from '../message.ts'
-import { fieldsOfTextOnly } from './text-only.ts'
+import { readTextOnly } from './text-only.ts'
 
 const header = 'From: Alice <a@x.test>\r\nTo: b@x.test, "C, D" <c@x.test>\r\nSubject: =?utf-8?Q?caf=C3=A9?=\r\n'
 const message = (more: string, body: string) => Buffer.from(`${header}${more}\r\n${body}`, 'latin1')
@@ -28,7 +28,7 @@ describe('a message of text only is not parsed, and reads the same', () => {
     ['a part without fields', multipart(`--b\r\n\r\nHi\r\n${htmlPart}--b--`, 'multipart/mixed; boundary=b')],
     ['several fields of a kind', message('To: e@x.test\r\nCc: Team: f@x.test, g@x.test;\r\nReceived: by x\r\n', 'Hi')],
   ])('%s', async (_, bytes) => {
-    expect(fieldsOfTextOnly(bytes, 1000)).toBeDefined()
+    expect(readTextOnly(bytes, 1000)).toBeDefined()
     expect(await readSummaryWithoutText(bytes)).toMatchObject(await summaryOf(bytes))
   })
 })
@@ -63,9 +63,11 @@ describe('any other message is parsed', () => {
     ['a boundary in two parameters', multipart(`${textPart}--b--\r\n`, 'multipart/mixed; boundary*0=b; boundary*1=c')],
     ['bytes beyond ASCII', message('X: \xe9\r\n', 'x')],
     ['ISO-2022', message('Subject: \x1b$B$"\x1b(B\r\n', 'x')],
+    ['a delimiter after a bare LF', multipart(`${textPart}x\n--b\r\nContent-Type: image/png\r\n\r\nx\r\n--b--\r\n`)],
+    ['a line in the header that is no field', message('Hi\r\n', 'x')],
     ['no empty line', Buffer.from(header)],
   ])('%s', async (_, bytes) => {
-    expect(fieldsOfTextOnly(bytes, 1000)).toBeUndefined()
+    expect(readTextOnly(bytes, 1000)).toBeUndefined()
     expect(await readSummaryWithoutText(bytes)).toMatchObject(await summaryOf(bytes))
   })
 })
