@@ -55,6 +55,7 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
     authenticator: authenticatorBySize(mailauthAuthenticator(authentication), parsePool),
     canary,
     scanner,
+    scanAttachments: config.scanAttachments,
     scanWaitMs: config.scanWaitSeconds * 1000,
     scannerFailures: failureLog(
       log,

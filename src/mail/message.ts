@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { AddressObject, AttachmentStream, EmailAddress, Headers, HeaderValue, MessageText } from 'mailparser'
 import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
+import type { ByteRange } from './message-source.ts'
 import { type AttachmentSummary, attachmentSummary } from './mime/attachment-summary.ts'
 import { declaredCharset, withUtf8Text } from './mime/eight-bit.ts'
 import { essentialsOf } from './mime/essential-fields.ts'
@@ -43,6 +44,11 @@ export interface MessageSummary {
   readonly hasMoreParts: boolean
   /** Parts of it are malformed: other readers, such as scanners, may find other attachments in it. */
   readonly isRepaired: boolean
+  /**
+   * The bodies of large attachments that every reader takes for base64, if it is valid, and nothing else; only where all of the
+   * message was parsed and nothing repaired.
+   */
+  readonly base64Bodies: readonly ByteRange[]
 }
 
 /** A summary of which the text was not needed. */
@@ -108,8 +114,7 @@ function asTextOnly(content: Buffer): TextOnlyMessage | undefined {
 
 function summaryOfTextOnly({ fields }: TextOnlyMessage, { text, html }: DecodedTexts): MessageSummary {
   const { headers, truncation: problem } = parseHeader(fields)
-  const body = { attachments: [], problem, hasMoreParts: false, isRepaired: false }
-  return summaryOf(headers, fields, undefined, { ...shownTexts(text, html), ...body })
+  return summaryOf(headers, fields, undefined, { ...withoutBody, ...shownTexts(text, html), problem })
 }
 
 /** Calls `visit` with each attachment, one after the other, and gives its results. */
@@ -153,9 +158,17 @@ export async function readHeaderSummary(
 ): Promise<MessageSummary> {
   const fields = readFields(head.subarray(0, bodyStart(head) ?? head.length), limits.maxHeaders)
   const output = await run(Buffer.from(essentialsOf(fields), 'latin1'), limits, ignoreContent)
-  const body = { text: null, html: null, attachments: [], problem, hasMoreParts: false, isRepaired: false }
-  return summaryOf(output.headers, fields, declaredCharset(fields), body)
+  return summaryOf(output.headers, fields, declaredCharset(fields), { ...withoutBody, problem })
 }
+
+const withoutBody = {
+  text: null,
+  html: null,
+  attachments: [],
+  hasMoreParts: false,
+  isRepaired: false,
+  base64Bodies: [],
+} as const
 
 function ignoreContent(): Promise<null> {
   return Promise.resolve(null)
@@ -172,6 +185,7 @@ interface ParserOutput<Result> {
   readonly problem: string | null
   readonly hasMoreParts: boolean
   readonly isRepaired: boolean
+  readonly base64Bodies: readonly ByteRange[]
   /** The first bytes, for when the parser failed before the end of the header. */
   readonly head: Buffer
 }
@@ -187,6 +201,7 @@ async function parse<Result>(content: Buffer | Readable, limits: ParseLimits, vi
     problem: output.problem,
     hasMoreParts: output.hasMoreParts,
     isRepaired: output.isRepaired,
+    base64Bodies: output.base64Bodies,
   })
   return { summary, results: output.results }
 }
@@ -232,6 +247,7 @@ function run<Result>(
         problem: failure ?? parser.truncation,
         hasMoreParts: failure !== null && parser.isPartLimit(failure),
         isRepaired: parser.isRepaired,
+        base64Bodies: failure === null && parser.truncation === null ? parser.base64Bodies() : [],
         head: Buffer.concat(head),
       })
     }
@@ -283,7 +299,10 @@ function run<Result>(
   })
 }
 
-type BodySummary = Pick<MessageSummary, 'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts' | 'isRepaired'>
+type BodySummary = Pick<
+  MessageSummary,
+  'text' | 'html' | 'attachments' | 'problem' | 'hasMoreParts' | 'isRepaired' | 'base64Bodies'
+>
 
 function summaryOf(
   headers: Headers | undefined,

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream'
 import { type Headers, MailParser, type MailParserOptions } from 'mailparser'
 import type { RawField } from './header.ts'
+import type { ByteRange } from './message-source.ts'
+import { Base64BodyFinder } from './mime/base64-bodies.ts'
 import { declaredCharset, needsCharset, withUtf8Text } from './mime/eight-bit.ts'
 import { splitByBytes } from './mime/split-by-bytes.ts'
 import { makeLenient, type Splitter } from './mime/splitter.ts'
@@ -38,6 +40,7 @@ const splitterExcess = 'Max allowed child nodes exceeded'
 interface MimeNode {
   readonly type: 'node'
   readonly parentNode: MimeNode | false
+  readonly encoding?: string | false
   readonly contentType?: string | false
   readonly charset?: string | false
   /** It is the header of an attached message. */
@@ -98,6 +101,8 @@ export class BoundedParser extends MailParser {
   truncation: string | null = null
   /** Whether parts of it are malformed, and were read in a way in which other readers may not read them. */
   isRepaired = false
+  private inputBytes = 0
+  private readonly bodies = new Base64BodyFinder()
   private parts = 0
   private readonly addressBytes = new Map<string, number>()
   private textBytes = 0
@@ -121,9 +126,15 @@ export class BoundedParser extends MailParser {
     splitByBytes(splitter)
   }
 
+  override _transform(bytes: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.inputBytes += bytes.length
+    super._transform(bytes, encoding, done)
+  }
+
   /** Overrides the parser's step for the header of each part and each piece of its body. */
   processChunk(chunk: ParserChunk, done: ChunkCallback): void {
     try {
+      this.bodies.follow(chunk)
       const excess = chunk.type === 'node' ? this.excessOf(chunk) : null
       if (excess) done(new Error(excess))
       else if (isEmbedded(chunk)) this.processEmbedded(chunk, done)
@@ -221,6 +232,11 @@ export class BoundedParser extends MailParser {
   /** Whether this error message means that the message has more parts than are parsed. */
   isPartLimit(message: string): boolean {
     return this.parts > this.limits.maxParts || message === splitterExcess
+  }
+
+  /** The bodies of a message, once all of it was parsed, that every reader takes for files in base64. */
+  base64Bodies(): readonly ByteRange[] {
+    return this.isRepaired ? [] : this.bodies.bodiesOf(this.inputBytes)
   }
 
   /** The text of the parts that were parsed completely; for use after an `error`. */

@@ -28,6 +28,7 @@ export interface FilingSummary
     | 'attachments'
     | 'problem'
     | 'isRepaired'
+    | 'base64Bodies'
   > {
   /** At most 200 characters. */
   readonly preview: string
@@ -137,6 +138,7 @@ function toFilingSummary(summary: MessageSummary): FilingSummary {
     reply: summary.text === null ? null : shortReplyTextOf(summary.text),
     hasDate: date !== null,
     isRepaired: summary.isRepaired,
+    base64Bodies: summary.base64Bodies,
     isAutomatic: isAutomatic(summary.headers),
     isAutomaticReply: isAutomaticReply(summary.headers),
     isBeyondScanning: false,

@@ -1,10 +1,11 @@
-import { PassThrough, type Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import type { FailureLog } from '../base/observability/failure-log.ts'
 import { histogram } from '../base/observability/metrics.ts'
 import { readMessageSummary, visitAttachments } from '../mail/message.ts'
-import type { MessageSource } from '../mail/message-source.ts'
+import type { ByteRange, MessageSource } from '../mail/message-source.ts'
 import type { Scanner, ScanResult } from '../ports/scanner/port.ts'
 import { type FilingSummary, openContent } from './parse.ts'
+import { type ReadBytes, scanDecoded } from './scan-decoded.ts'
 
 /** The scan of a message; for an infected one also that of each attachment, by position. */
 export type ScanOutcome = Exclude<ScanResult, { kind: 'infected' }> | InfectedOutcome
@@ -17,11 +18,15 @@ export interface InfectedOutcome {
 
 export interface ScanDeps {
   readonly scanner: Scanner
+  readonly scanAttachments: ScanAttachments
   /** How long a message waits for a scanner that is not available, in milliseconds. */
   readonly scanWaitMs: number
   /** Logs that messages cannot be scanned, and that they can again. */
   readonly scannerFailures?: FailureLog
 }
+
+/** How large attachments in base64 come to the scanner: decoded, each by itself, or in the message as it came. */
+export type ScanAttachments = 'decoded' | 'encoded'
 
 const retryMs = 250
 
@@ -39,17 +44,18 @@ const observers = {
 for (const verdict of Object.keys(observers)) scanSeconds.zero({ verdict })
 
 /**
- * Scans the whole message once; only if that finds something, each attachment, to tell which, or if the message is malformed:
- * the scanner may not find the attachments in it that we find. Stops waiting when `signal` fires.
+ * Scans the message once, its large attachments decoded; only if that finds something, each attachment, to tell which, or if
+ * the message is malformed: the scanner may not find the attachments in it that we find. Stops waiting when `signal` fires.
  */
 export async function scanMessage(
   content: MessageSource,
-  summary: Pick<FilingSummary, 'isRepaired'>,
+  summary: Pick<FilingSummary, 'isRepaired' | 'base64Bodies'>,
   signal: AbortSignal,
   deps: ScanDeps,
 ): Promise<ScanOutcome> {
   const started = performance.now()
-  const whole = await scanWithRetry(content, signal, deps)
+  const bodies = bodiesApart(summary, deps)
+  const whole = await scanWithRetry(() => scanDecoded(content, bodies, deps.scanner), signal, deps)
   const scan = await withAttachments(whole, summary.isRepaired, () => openContent(content), deps.scanner)
   observers[scan.kind].observe((performance.now() - started) / 1000)
   if (scan.kind !== 'unscanned') deps.scannerFailures?.succeeded()
@@ -58,13 +64,24 @@ export async function scanMessage(
 }
 
 /** Scans a stored message again, as {@link scanMessage} does. */
-export async function scanStored(open: () => Readable, scanner: Scanner): Promise<ScanOutcome> {
-  const whole = await scanner.scan({ kind: 'stream', stream: open() })
-  const isRepaired = whole.kind === 'clean' && (await readMessageSummary(open())).isRepaired
-  return await withAttachments(whole, isRepaired, open, scanner)
+export async function scanStored(
+  read: ReadBytes,
+  deps: Pick<ScanDeps, 'scanner' | 'scanAttachments'>,
+): Promise<ScanOutcome> {
+  const open = () => Readable.from(read(0), { objectMode: false })
+  const summary = await readMessageSummary(open())
+  const whole = await scanDecoded({ kind: 'stored', read }, bodiesApart(summary, deps), deps.scanner)
+  return await withAttachments(whole, summary.isRepaired, open, deps.scanner)
 }
 
-/** The outcome for a message that was scanned as a whole: the worst that is found in it or in one of its attachments. */
+function bodiesApart(
+  { base64Bodies }: Pick<FilingSummary, 'base64Bodies'>,
+  { scanAttachments }: Pick<ScanDeps, 'scanAttachments'>,
+): readonly ByteRange[] {
+  return scanAttachments === 'decoded' ? base64Bodies : []
+}
+
+/** The outcome for a message whose scan is known: the worst that is found in it or in one of its attachments. */
 async function withAttachments(
   whole: ScanResult,
   isRepaired: boolean,
@@ -78,15 +95,19 @@ async function withAttachments(
   return attachments.find(scan => scan.kind === 'unscanned') ?? { kind: 'clean' }
 }
 
-async function scanWithRetry(content: MessageSource, signal: AbortSignal, deps: ScanDeps): Promise<ScanResult> {
+async function scanWithRetry(
+  scan: () => Promise<ScanResult>,
+  signal: AbortSignal,
+  deps: ScanDeps,
+): Promise<ScanResult> {
   const deadline = performance.now() + deps.scanWaitMs
-  const scan = await deps.scanner.scan(content)
-  while (scan.kind === 'unscanned' && !scan.isPermanent && !signal.aborted && performance.now() < deadline) {
+  const first = await scan()
+  while (first.kind === 'unscanned' && !first.isPermanent && !signal.aborted && performance.now() < deadline) {
     // A scanner that answers without a verdict gives none for the same bytes later either: retry once, not for ever.
-    if (await deps.scanner.isReady()) return await deps.scanner.scan(content)
+    if (await deps.scanner.isReady()) return await scan()
     await Bun.sleep(Math.min(retryMs, Math.max(deadline - performance.now(), 0)))
   }
-  return scan
+  return first
 }
 
 /** The scan of each attachment of a message, by position. */

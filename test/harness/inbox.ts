@@ -113,6 +113,7 @@ export async function openTestInbox({ indexes = false } = {}): Promise<TestInbox
     authenticator: mailauthAuthenticator({ resolver, hostname, messageTimeoutMs: 2000 }),
     canary: createCanary(resolver, hostname),
     scanner: clamdScanner({ address: { kind: 'unix', path: clamd }, timeoutMs: 20_000, maxConcurrentScans: 4 }),
+    scanAttachments: 'decoded',
     scanWaitMs: 0,
     policy: { dmarcReject: false, unscanned: 'quarantine' },
     filer: new MessageFiler({ db, blobs }),

@@ -43,7 +43,12 @@ function decodeUnaided(node: SplitterNode): void {
   }
 }
 
-async function readWith(parser: BoundedParser, message: Buffer, pieceSizes: readonly number[]): Promise<Reading> {
+/** What this parser finds in a message that comes in pieces of these sizes. */
+export async function readWith(
+  parser: BoundedParser,
+  message: Buffer,
+  pieceSizes: readonly number[],
+): Promise<Reading> {
   const attachments: object[] = []
   let fields: unknown
   let text: MessageText | undefined

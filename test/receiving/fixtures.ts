@@ -156,6 +156,7 @@ export function inboundPipeline(
     authenticator: fakeAuthenticator(),
     canary: () => Promise.resolve(true),
     scanner: fakeScanner({ kind: 'clean' }),
+    scanAttachments: 'decoded',
     scanWaitMs: 0,
     policy: { dmarcReject: false, unscanned: 'quarantine' },
     filer: new MessageFiler({ db, blobs }),

@@ -79,7 +79,7 @@ function later(hours: number): Clock {
 
 function rescanning(scanner: Scanner, clock: Clock) {
   const { db } = database
-  return { db, blobs: mysqlBlobs(db, systemClock), scanner, clock, log }
+  return { db, blobs: mysqlBlobs(db, systemClock), scanner, scanAttachments: 'decoded', clock, log } as const
 }
 
 const mixed = ['Content-Type: multipart/mixed; boundary=b']

@@ -108,7 +108,7 @@ test('a message that could not be scanned is released to spam where the filter a
   const inAnHour: Clock = { now: () => plusMs(systemClock.now(), 3_600_000) }
   const { db } = database
   const deps = { db, blobs: mysqlBlobs(db, systemClock), clock: inAnHour, log }
-  await rescanDue({ ...deps, scanner: fakeScanner({ kind: 'clean' }) })
+  await rescanDue({ ...deps, scanner: fakeScanner({ kind: 'clean' }), scanAttachments: 'decoded' })
   const [released] = await messagesOf(shop)
   expect(released).toMatchObject({ folder: 'spam', folder_reason: 'spam_filter', release_reason: null, scan: 'clean' })
 })

@@ -32,7 +32,9 @@ export const smtpJobs: readonly Job<AppContext>[] = [
   },
 ]
 
-function openRescan({ db, clock, log, scanner, resolver, bounces }: AppContext): JobRound {
-  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, resolver, hostname: bounces.hostname, clock, log }
+function openRescan({ config, db, clock, log, scanner, resolver, bounces }: AppContext): JobRound {
+  const { scanAttachments } = config
+  const { hostname } = bounces
+  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, scanAttachments, resolver, hostname, clock, log }
   return signal => rescanRound(deps, signal)
 }

@@ -259,6 +259,12 @@ export const settings = {
   powerDnsKey: optional('POWERDNS_KEY', text, 'API key (`api-key`) of that PowerDNS.'),
 
   clamd: setting('CLAMD', clamd, 'unix:/run/clamav/clamd.ctl', 'Address of clamd.'),
+  scanAttachments: setting(
+    'SCAN_ATTACHMENTS',
+    oneOf('decoded', 'encoded'),
+    'decoded',
+    'How attachments in base64 past 32 KiB come to clamd: `decoded`, each by itself, beside the message without them; or `encoded`, in the message as it came, which takes clamd three times as long and is for signatures that look at the message as a whole.',
+  ),
   scanTimeoutSeconds: setting(
     'SCAN_TIMEOUT_SECONDS',
     seconds(600),

@@ -29,5 +29,6 @@ export function purgedMessageSummary(row: PurgedMessageRow): MessageSummary {
     problem: null,
     hasMoreParts: false,
     isRepaired: false,
+    base64Bodies: [],
   }
 }

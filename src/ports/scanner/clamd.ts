@@ -4,8 +4,7 @@ import { Readable } from 'node:stream'
 import NodeClam from 'clamscan'
 import { newSemaphore } from '../../base/concurrency/semaphore.ts'
 import type { ClamdAddress } from '../../base/config/config.ts'
-import type { MessageSource } from '../../mail/message-source.ts'
-import type { Scanner, ScanResult } from './port.ts'
+import type { ScanInput, Scanner, ScanResult } from './port.ts'
 
 export interface ClamdOptions {
   readonly address: ClamdAddress
@@ -14,8 +13,6 @@ export interface ClamdOptions {
   /** Should be fewer than clamd's MaxThreads. */
   readonly maxConcurrentScans: number
 }
-
-type ScanInput = MessageSource | { readonly kind: 'stream'; readonly stream: Readable }
 
 const fileChunkBytes = 256 * 1024
 const maxPingMs = 5000

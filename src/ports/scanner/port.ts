@@ -11,6 +11,8 @@ export type ScanResult =
   | { readonly kind: 'infected'; readonly signature: string }
   | { readonly kind: 'unscanned'; readonly why: string; readonly isPermanent?: boolean }
 
+export type ScanInput = MessageSource | { readonly kind: 'stream'; readonly stream: Readable }
+
 /**
  * Scans for malware.
  *
@@ -21,7 +23,7 @@ export type ScanResult =
  * - streams the content to the scanner: memory does not grow with its size.
  */
 export interface Scanner {
-  scan(content: MessageSource | { readonly kind: 'stream'; readonly stream: Readable }): Promise<ScanResult>
+  scan(content: ScanInput): Promise<ScanResult>
   /** Does the scanner answer now? For readiness, and to decide when to scan again. Never rejects. */
   isReady(): Promise<boolean>
 }

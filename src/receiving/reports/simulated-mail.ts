@@ -45,6 +45,7 @@ export function simulatedMail({ db, blobs, scanner, clock, log, bounces }: Simul
     authenticator: unauthenticated,
     canary: () => Promise.resolve(true),
     scanner,
+    scanAttachments: 'decoded',
     scanWaitMs: 0,
     policy: { dmarcReject: false, unscanned: 'quarantine' },
     filer: new MessageFiler({ db, blobs }),

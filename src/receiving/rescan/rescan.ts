@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { dayMs, hourMs, type Instant, microsecondsOf, minuteMs, plusMs } from '../../base/clock.ts'
 import { inTransaction } from '../../base/database/database.ts'
 import { counter } from '../../base/observability/metrics.ts'
@@ -6,7 +5,7 @@ import { appendMessageEvents } from '../../inbox/messages/message-event.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Scanner } from '../../ports/scanner/port.ts'
 import { scanColumns } from '../message-row.ts'
-import { type InfectedOutcome, scanStored } from '../scan.ts'
+import { type InfectedOutcome, type ScanAttachments, scanStored } from '../scan.ts'
 import {
   lockFolder,
   selectDueRescans,
@@ -19,6 +18,7 @@ import { type ReleaseDeps, releaseFromQuarantine } from './release.ts'
 
 export interface RescanDeps extends ReleaseDeps {
   readonly scanner: Scanner
+  readonly scanAttachments: ScanAttachments
 }
 
 const batchSize = 10
@@ -53,7 +53,7 @@ export async function rescanDue(deps: RescanDeps, signal?: AbortSignal): Promise
 }
 
 async function rescan(row: UnscannedRow, deps: RescanDeps): Promise<void> {
-  const scan = await scanStored(() => openBlob(row, deps.blobs), deps.scanner)
+  const scan = await scanStored((start, end) => readBlob(row, deps.blobs, start, end), deps)
   rescans.inc({ outcome: scan.kind })
   switch (scan.kind) {
     case 'clean':
@@ -74,8 +74,8 @@ function nextRescan(receivedAt: Instant, now: Instant): Instant | null {
   return waitedMs > giveUpMs ? null : plusMs(now, Math.min(Math.max(waitedMs, firstWaitMs), longestWaitMs))
 }
 
-function openBlob(row: UnscannedRow, blobs: BlobStore): Readable {
-  return Readable.from(blobs.read(row.organization_id, row.blob_id), { objectMode: false })
+function readBlob(row: UnscannedRow, blobs: BlobStore, start: number, end?: number): AsyncIterable<Buffer> {
+  return blobs.read(row.organization_id, row.blob_id, end === undefined ? { start } : { start, end })
 }
 
 async function quarantineInfected(row: UnscannedRow, scan: InfectedOutcome, deps: RescanDeps): Promise<void> {

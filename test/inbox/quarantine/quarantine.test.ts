@@ -121,7 +121,7 @@ test('a message that was released unscanned goes back once the scanner finds som
   const clock = { now: () => plusMs(systemClock.now(), 3_600_000) }
   const log = { ...console, warn: () => undefined } as never
   const scanner = clamdScanner({ address: clamd, timeoutMs: 20_000, maxConcurrentScans: 4 })
-  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, clock, log }
+  const deps = { db, blobs: mysqlBlobs(db, clock), scanner, scanAttachments: 'decoded', clock, log } as const
   expect(await rescanDue(deps)).toBe(1)
   expect(await read(id)).toMatchObject({ folder: 'quarantine', folder_reason: 'infected', scan: 'infected' })
   expect(await downloads(id)).toEqual([403, 403])

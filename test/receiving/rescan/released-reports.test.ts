@@ -55,7 +55,7 @@ async function comeUnscanned(text: string, spf: 'none' | 'fail' = 'none'): Promi
 async function rescan(scan: Parameters<typeof fakeScanner>[0] = { kind: 'clean' }): Promise<void> {
   const { db } = database
   const deps = { db, blobs: mysqlBlobs(db, systemClock), clock: inAnHour, log }
-  await rescanDue({ ...deps, scanner: fakeScanner(scan) })
+  await rescanDue({ ...deps, scanner: fakeScanner(scan), scanAttachments: 'decoded' })
 }
 
 async function foundOf(id: Id<'eml'>) {
