@@ -263,7 +263,7 @@ export const settings = {
     'SCAN_ATTACHMENTS',
     oneOf('decoded', 'encoded'),
     'decoded',
-    'How attachments in base64 past 32 KiB come to clamd: `decoded`, each by itself, beside the message without them; or `encoded`, in the message as it came, which takes clamd three times as long and is for signatures that look at the message as a whole.',
+    'How attachments in base64 past 32 KiB come to clamd: `decoded`, each by itself, beside the message without them; or `encoded`, in the message as it came, which takes clamd about three times as long and is for signatures that look at the encoded text, or at attachments together with the mail that they came in.',
   ),
   scanTimeoutSeconds: setting(
     'SCAN_TIMEOUT_SECONDS',
