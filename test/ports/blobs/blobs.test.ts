@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
 import { newId } from '../../../src/base/ids.ts'
 import type { MessageSource } from '../../../src/mail/message-source.ts'
@@ -165,6 +166,21 @@ test('streams 100 MB in and out with flat memory', async () => {
   // The collector lags behind by some 50 MB; holding the file takes 190 MB.
   expect(grownBytes).toBeLessThan(110_000_000)
 }, 60_000)
+
+test('stores large chunks within a transaction, and leaves none in the memory of the connection', async () => {
+  const all = [randomBytes(300 * KiB), randomBytes(10), randomBytes(chunk)]
+  const stored = await database.db.transaction().execute(async tx => {
+    const ids = await blobs().storeWithin(
+      tx,
+      all.map(bytes => ({ organizationId, bytes })),
+    )
+    const { rows } = await sql`SELECT @chunk_0 AS first, @chunk_1 AS second, @chunk_2 AS third`.execute(tx)
+    expect(rows).toEqual([{ first: null, second: null, third: null }])
+    return ids
+  })
+  for (const [at, { id }] of stored.entries())
+    expect(await blobs().readWhole(organizationId, id)).toEqual(all[at] ?? Buffer.alloc(0))
+})
 
 test('stores 32 MiB of small blobs at once', async () => {
   const store = blobs()
