@@ -1,6 +1,8 @@
 // Types of internal modules of mailauth 7.1.0, which has none for them.
 
 declare module 'mailauth/lib/tools.js' {
+  import type { KeyObject } from 'node:crypto'
+
   export interface HeaderField {
     /** Lower case; null for a line without a name. */
     readonly key: string | null
@@ -16,10 +18,31 @@ declare module 'mailauth/lib/tools.js' {
   export function getAlignment(fromDomain: string, domains: readonly string[]): { readonly domain: string } | false
   /** Lower case, A-labels, no final dot. */
   export function formatDomain(domain: string): string
+  export function toALabel(domain: string): string
+
+  type Resolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
+  export interface KeyOptions {
+    readonly strict?: boolean
+    readonly hashAlgo?: string
+  }
+  /** What a key record says. */
+  export interface PublicKey {
+    /** PEM, or the key itself: it is only given to `crypto.verify`. */
+    readonly publicKey: string | KeyObject
+    readonly keyType: string
+    readonly modulusLength?: number
+  }
+  export interface KeyCache {
+    readonly resolver: Resolve
+    get(type: string, name: string, minBitLength: number | undefined, options: KeyOptions): Promise<PublicKey>
+  }
+  export function createKeyCache(
+    resolver: Resolve,
+  ): KeyCache & { get(...question: Parameters<KeyCache['get']>): Promise<PublicKey & { readonly publicKey: string }> }
 }
 
 declare module 'mailauth/lib/dkim/dkim-verifier.js' {
-  import type { ParsedHeaders } from 'mailauth/lib/tools.js'
+  import type { KeyCache, ParsedHeaders } from 'mailauth/lib/tools.js'
 
   export interface SignatureResult {
     readonly signingDomain?: string
@@ -37,6 +60,8 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
   }
   export interface ArcState {
     readonly chain: readonly unknown[] | false
+    /** The keys of the seals are looked up in it. */
+    keyCache: KeyCache
     readonly error?: Error
     readonly lastEntry?: {
       readonly 'arc-seal'?: { readonly parsed?: { readonly d?: { readonly value?: unknown } } }
@@ -46,6 +71,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
   type Resolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
   export class DkimVerifier {
     constructor(options: { readonly resolver: Resolve; readonly strict: boolean; readonly sender?: string })
+    keyCache: KeyCache
     readonly headerFrom: readonly string[]
     readonly fromFields: number
     readonly results: readonly SignatureResult[]

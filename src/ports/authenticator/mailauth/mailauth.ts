@@ -4,6 +4,7 @@ import { checkArc } from './arc.ts'
 import { bestSignature, signaturesOf } from './dkim.ts'
 import { checkDmarc } from './dmarc.ts'
 import { fromAddresses } from './from-addresses.ts'
+import { newReadKeys } from './key-cache.ts'
 import { mailauthResolver } from './resolver.ts'
 import { verifySignatures } from './signatures.ts'
 import { checkSpf } from './spf.ts'
@@ -23,6 +24,7 @@ export interface MailauthOptions {
  * Rejects only with what reading a spooled file throws.
  */
 export function mailauthAuthenticator({ resolver, hostname, messageTimeoutMs }: MailauthOptions): Authenticator {
+  const readKeys = newReadKeys()
   return {
     async authenticate(input) {
       const deadline = new AbortController()
@@ -32,7 +34,7 @@ export function mailauthAuthenticator({ resolver, hostname, messageTimeoutMs }: 
       try {
         const [spf, message] = await Promise.all([
           checkSpf(input, hostname, resolve),
-          verifySignatures(input.content, resolve),
+          verifySignatures(input.content, resolve, readKeys),
         ])
         const signatures = signaturesOf(message, tooLongKeys)
         const { verdict: dmarc, aligns } = await checkDmarc(message, spf, signatures, resolve)

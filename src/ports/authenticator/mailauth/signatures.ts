@@ -5,6 +5,7 @@ import { parseHeaders } from 'mailauth/lib/tools.js'
 import type { MessageSource } from '../../../mail/message-source.ts'
 import { crlfNormalizer } from '../../../mail/seven-bit/crlf.ts'
 import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } from './header-limits.ts'
+import { newKeyCache, type ReadKeys } from './key-cache.ts'
 import { hashRelaxedLines } from './relaxed-body.ts'
 import type { MailauthResolve } from './resolver.ts'
 import { describeException } from './result.ts'
@@ -28,8 +29,13 @@ const fileChunkBytes = 1024 * 1024
  * of every bare LF (5 MB of them took 4 s). The result is the same.
  * @throws what reading a spooled file throws
  */
-export async function verifySignatures(content: MessageSource, resolver: MailauthResolve): Promise<VerifiedMessage> {
+export async function verifySignatures(
+  content: MessageSource,
+  resolver: MailauthResolve,
+  readKeys: ReadKeys,
+): Promise<VerifiedMessage> {
   const verifier = new DkimVerifier({ resolver, strict: true })
+  verifier.keyCache = verifier.arc.keyCache = newKeyCache(resolver, readKeys)
   const chunks = chunksOf(content)
   try {
     const { header, rest } = await readHeader(chunks)
