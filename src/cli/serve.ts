@@ -1,9 +1,8 @@
-import { type Config, readConfig } from '../base/config/config.ts'
-import { processCount } from '../base/config/processes.ts'
-import { readMachineLimits } from '../base/machine-limits.ts'
+import { readConfig } from '../base/config/config.ts'
 import { defineCommand } from './command.ts'
 import { buildWhenOutdated } from './dashboard/built.ts'
-import { type RunningProcesses, serveInProcesses } from './processes/parent.ts'
+import type { RunningProcesses } from './processes/parent.ts'
+import { startServing } from './processes/start-serving.ts'
 import { openServiceManager } from './service-manager.ts'
 import { untilShutdownSignal } from './signals.ts'
 
@@ -19,8 +18,7 @@ SIGTERM or Ctrl-C finishes the work in progress, then stops; a second one stops 
     const manager = openServiceManager(env)
     const config = readConfig(env)
     if (config.roles.includes('http')) await buildWhenOutdated()
-    const count = processCount(config, readMachineLimits())
-    const serving = count === 1 ? await serveAlone(config) : await serveInProcesses(config, count, shutdown)
+    const serving = await startServing(config, { env, shutdown })
     if (typeof serving === 'number') return withStatus(serving)
     await manager.ready(`Serving ${listenersOf(serving)}`, () => serving.isHealthy())
     const failed = await Promise.race([serving.failed, shutdown])
@@ -31,22 +29,9 @@ SIGTERM or Ctrl-C finishes the work in progress, then stops; a second one stops 
   },
 })
 
-/** Serves in this process. */
-async function serveAlone(config: Config): Promise<RunningProcesses> {
-  // Not needed by --help, nor where a setting is wrong.
-  const { serve } = await import('../main.ts')
-  const { http, smtp, stop } = await serve(config)
-  return { http, smtp, stop, isHealthy: () => answersHealth(http), failed: new Promise<never>(() => undefined) }
-}
-
 function listenersOf({ http, smtp }: Pick<RunningProcesses, 'http' | 'smtp'>): string {
   const listeners = [smtp && `SMTP on ${smtp}`, http && `the API on ${http}`].filter(Boolean)
   return listeners.join(' and ') || 'the outbox'
-}
-
-/** Does our HTTP server answer? A process without one counts as healthy while it runs. */
-async function answersHealth(http: string | null): Promise<boolean> {
-  return http === null || (await fetch(`${http}/health`)).ok
 }
 
 /** The worker that ended has written why. */

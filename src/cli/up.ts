@@ -16,6 +16,8 @@ import { defaultScopes } from './key.ts'
 import { clamavFolder, installedSignatures, startClamd } from './private/clamd.ts'
 import { startMariadb } from './private/mariadb.ts'
 import { allAfterSettled } from './private/process.ts'
+import type { RunningProcesses, ServingOptions } from './processes/parent.ts'
+import { startServing } from './processes/start-serving.ts'
 import { untilShutdownSignal } from './signals.ts'
 import { claimFolder, pathsIn, readJsonFile, type UpFile, writeJsonFile } from './up/folder.ts'
 import { createDemoOwnerLink } from './up/owner.ts'
@@ -33,7 +35,7 @@ when it is ready.
 
 SMTP listens on 127.0.0.1:2525, SMTP submission on 127.0.0.1:2587 and HTTP on 127.0.0.1:8080. MAILROOM_* variables that you set are used: with
 MAILROOM_HTTP_LISTEN=127.0.0.1:0 a free port is taken; with MAILROOM_DATABASE_URL or MAILROOM_CLAMD your own server is used and
-no private one is started. Ctrl-C or SIGTERM finishes the work in progress, then stops all of it.`,
+no private one is started; MAILROOM_PROCESSES=2 serves in two processes. Ctrl-C or SIGTERM finishes the work in progress, then stops all of it.`,
   options: {
     var: {
       placeholder: 'DIR',
@@ -48,8 +50,10 @@ no private one is started. Ctrl-C or SIGTERM finishes the work in progress, then
     const shutdown = untilShutdownSignal()
     const steps: ShutdownSteps = [async () => claim.release()]
     try {
-      await start(folder, env, steps)
-      await shutdown
+      const serving = await start(folder, { env, shutdown }, steps)
+      if (typeof serving === 'number') return withStatus(serving)
+      const failed = await Promise.race([serving.failed, shutdown])
+      if (failed !== undefined) return withStatus(failed)
       report('stopping; work in progress is finished first')
     } finally {
       rmSync(pathsIn(folder).up, { force: true })
@@ -59,21 +63,34 @@ no private one is started. Ctrl-C or SIGTERM finishes the work in progress, then
   },
 })
 
+/** The worker that ended has written why. */
+function withStatus(status: number) {
+  return { text: '', json: null, status }
+}
+
 /** How to stop what was started, in the order in which it was started. */
 type ShutdownSteps = (() => Promise<void>)[]
 
-async function start(folder: string, env: Environment, steps: ShutdownSteps): Promise<void> {
+/** Gives the exit status where one of several processes cannot start. */
+async function start(
+  folder: string,
+  { env, shutdown }: ServingOptions,
+  steps: ShutdownSteps,
+): Promise<RunningProcesses | number> {
   const paths = pathsIn(folder)
-  const [servers, { serve }] = await allAfterSettled([
+  const setVariables = setValues(env)
+  const [servers] = await allAfterSettled([
     startServers(folder, env, steps),
-    // Loaded while the servers start.
-    import('../main.ts'),
+    // Loaded while the servers start, where it is this process that serves.
+    setVariables['MAILROOM_PROCESSES'] ? Promise.resolve() : import('../main.ts'),
     buildWhenOutdated(),
   ])
-  const config = readConfig({ ...servers, ...trialSettings, ...setValues(env) })
-  const app = await serve(config)
-  steps.push(() => app.stop())
-  const { http, smtp, submission } = app
+  const settings = { ...servers, ...trialSettings, ...setVariables }
+  const config = readConfig(settings)
+  const serving = await startServing(config, { env: settings, shutdown })
+  if (typeof serving === 'number') return serving
+  steps.push(() => serving.stop())
+  const { http, smtp, submission } = serving
   if (!http || !smtp) throw new CommandError('up needs the roles http and smtp; MAILROOM_ROLES leaves one of them out.')
   const database = openDatabase(config.databaseUrl, 2)
   steps.push(() => database.close())
@@ -86,6 +103,7 @@ async function start(folder: string, env: Environment, steps: ShutdownSteps): Pr
   }
   writeJsonFile(paths.up, file)
   process.stdout.write(welcomeText(file, paths.up))
+  return serving
 }
 
 async function dashboardAccess(
@@ -142,6 +160,7 @@ const trialSettings: Environment = {
   MAILROOM_DNS_ZONE: 'local',
   MAILROOM_PROVIDER: 'sandbox',
   MAILROOM_LOG_LEVEL: 'warn',
+  MAILROOM_PROCESSES: '1',
 }
 
 /** The variables that are set; one with an empty value is not. */

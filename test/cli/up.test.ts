@@ -5,7 +5,9 @@ import { listOperators } from '../../src/accounts/users/operators.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { openDatabase } from '../../src/base/database/database.ts'
 import { isAlive, runningPid } from '../../src/cli/private/process.ts'
+import { messageOf } from '../harness/inbox.ts'
 import { fetchValidated } from '../harness/openapi-validation.ts'
+import { acceptedMessageId, sendMail } from '../harness/smtp-delivery.ts'
 import { until } from '../harness/until.ts'
 import { startUp, temporaryFolder, type UpProcess } from '../harness/up.ts'
 
@@ -101,6 +103,23 @@ test('SIGTERM stops everything, and the next run uses the same data and the same
   const second = await start()
   const { organization_id, brand_id, domain_id, mailbox_id, key, database_url } = second.file
   expect(first.file).toMatchObject({ organization_id, brand_id, domain_id, mailbox_id, key, database_url })
+})
+
+test('MAILROOM_PROCESSES serves in several processes, which SIGTERM stops', async () => {
+  const up = await startUp(folder.path, [], { MAILROOM_PROCESSES: '2', MAILROOM_LOG_LEVEL: 'info' })
+  started.push(up)
+  const linesOf = (msg: string) => up.printed().match(new RegExp(`.*"msg":"${msg}".*`, 'g')) ?? []
+  const pids = linesOf('process started').map(line => Number(JSON.parse(line).pid))
+  expect([pids.length, pids.includes(up.file.pid)]).toEqual([2, false])
+  expect(linesOf('serving').map(line => JSON.parse(line))).toMatchObject([
+    { pid: up.file.pid, processes: 2, ...{ http: up.file.http, smtp: up.file.smtp, submission: up.file.submission } },
+  ])
+  expect(up.printed()).toContain(`API        ${up.file.http}`)
+  const id = acceptedMessageId(await sendMail(Number(up.file.smtp.split(':')[1]), messageOf()))
+  expect((await get(up, `/v1/inbox/${id}`)).status).toBe(200)
+  expect(await up.end()).toBe(0)
+  expect([...pids, up.file.pid].filter(isAlive)).toEqual([])
+  expect([pidOf('mariadb'), pidOf('clamd')]).toEqual([undefined, undefined])
 })
 
 test('a killed run does not block the next one, which reuses its servers', async () => {

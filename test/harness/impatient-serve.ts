@@ -10,7 +10,7 @@ const impatient = { firstRestartMs: 50, maxRestartMs: 100, steadyMs: 60_000, loo
 
 async function serve(): Promise<number> {
   const shutdown = untilShutdownSignal()
-  const serving = await serveInProcesses(readConfig(process.env), 2, shutdown, impatient)
+  const serving = await serveInProcesses(readConfig(process.env), 2, { env: process.env, shutdown, times: impatient })
   if (typeof serving === 'number') return serving
   const failed = await Promise.race([serving.failed, shutdown])
   await serving.stop()

@@ -3,6 +3,7 @@ import type { Config, Endpoint } from '../../base/config/config.ts'
 import { type Log, openLog } from '../../base/observability/log.ts'
 import { registry } from '../../base/observability/metrics.ts'
 import { openMetricsServer } from '../../servers/http/metrics-server.ts'
+import type { Environment } from '../command.ts'
 import { mergeMetrics } from './merge-metrics.ts'
 import type { WorkerListeners } from './messages.ts'
 import { newSupervisor, type Supervisor, type SupervisorTimes } from './supervisor.ts'
@@ -11,6 +12,7 @@ import { newSupervisor, type Supervisor, type SupervisorTimes } from './supervis
 export interface RunningProcesses {
   readonly http: string | null
   readonly smtp: string | null
+  readonly submission: string | null
   /** For the watchdog of the service manager, which ends all of it where this is false for long. */
   isHealthy(): Promise<boolean>
   /** Resolves to the exit status where one of them cannot be started again. */
@@ -19,21 +21,28 @@ export interface RunningProcesses {
   stop(): Promise<void>
 }
 
+export interface ServingOptions {
+  /** The variables that the configuration was read from, for the workers to read it again. */
+  readonly env: Environment
+  /** Resolves when the instance is to stop: a worker that ends from then on is not started again. */
+  readonly shutdown: Promise<void>
+  /** Others in tests only. */
+  readonly times?: SupervisorTimes
+}
+
 /**
  * Serves in `count` workers that share the listening ports, started again when they die; this process only looks after them.
  * The first prepares the database before the others start. Gives the exit status where one cannot start; it has written why.
- * @param shutdown resolves when the instance is to stop: a worker that ends from then on is not started again
  * @throws when a port is in use
  */
 export async function serveInProcesses(
   config: Config,
   count: number,
-  shutdown: Promise<void>,
-  times?: SupervisorTimes,
+  { env, shutdown, times }: ServingOptions,
 ): Promise<RunningProcesses | number> {
   const log = openLog(config.logLevel, config.logFormat, process.pid)
   await requireFreePorts(config)
-  const supervisor = newSupervisor(count, log, times)
+  const supervisor = newSupervisor({ count, env, log, ...(times && { times }) })
   process.on('exit', () => supervisor.kill())
   void shutdown.then(() => supervisor.beginStop())
   const metrics = openMetricsServer(config.metricsListen, {
@@ -51,6 +60,7 @@ export async function serveInProcesses(
   return {
     http: listeners.http,
     smtp: listeners.smtp,
+    submission: listeners.submission,
     // Of this process: a worker that hangs is ended and started again alone.
     isHealthy: () => Promise.resolve(true),
     failed: supervisor.failed,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { minuteMs } from '../../base/clock.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter, gauge } from '../../base/observability/metrics.ts'
+import type { Environment } from '../command.ts'
 import { addCounts, type LabelledMetrics } from './merge-metrics.ts'
 import type { ProcessMetrics, SharedPorts, WorkerListeners } from './messages.ts'
 import { type WatchTimes, watchWorker } from './watch-worker.ts'
@@ -55,8 +56,15 @@ export interface Supervisor {
 /** How long a worker may take to answer, in milliseconds. */
 const responseMs = 2000
 
-/** @param count at least 1 */
-export function newSupervisor(count: number, log: Log, times = defaultTimes): Supervisor {
+interface SupervisorOptions {
+  /** At least 1. */
+  readonly count: number
+  readonly env: Environment
+  readonly log: Log
+  readonly times?: SupervisorTimes
+}
+
+export function newSupervisor({ count, env, log, times = defaultTimes }: SupervisorOptions): Supervisor {
   const workers = new Map<number, WorkerProcess>()
   const starting = new AbortController()
   const failed = Promise.withResolvers<number>()
@@ -70,6 +78,7 @@ export function newSupervisor(count: number, log: Log, times = defaultTimes): Su
     const worker = startWorker(
       { number, count, ports },
       {
+        env,
         onWakeRelay: () => workers.get(1)?.wakeRelay(),
         onCountedRequests(counted) {
           for (const other of workers.values()) if (other !== worker && other.isServing()) other.countRequests(counted)

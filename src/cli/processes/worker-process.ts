@@ -1,4 +1,5 @@
 import { MiB } from '../../base/config/parsers.ts'
+import type { Environment } from '../command.ts'
 import {
   type CountedRequests,
   type ParentMessage,
@@ -38,15 +39,16 @@ export interface WorkerProcess {
 /** The memory by which the garbage collector lets the heap grow: otherwise that of the machine, as if there were no others. */
 const heapBytes = 320 * MiB
 
-/** What a worker has to say to others. */
-interface WorkerListener {
+interface WorkerOptions {
+  /** With its settings. */
+  readonly env: Environment
   /** It has accepted an email, which the relay of another worker may submit now. */
   onWakeRelay(): void
   /** It has counted requests, which may be of a client of others too. */
   onCountedRequests(counted: CountedRequests): void
 }
 
-export function startWorker(order: WorkerOrder, { onWakeRelay, onCountedRequests }: WorkerListener): WorkerProcess {
+export function startWorker(order: WorkerOrder, { env, onWakeRelay, onCountedRequests }: WorkerOptions): WorkerProcess {
   const serving = Promise.withResolvers<WorkerListeners | null>()
   const replies = new Map<number, (metrics: ProcessMetrics) => void>()
   let isServing = false
@@ -55,7 +57,7 @@ export function startWorker(order: WorkerOrder, { onWakeRelay, onCountedRequests
   let lastId = 0
   const child = Bun.spawn([process.execPath, ...process.execArgv, Bun.main, workerCommand, JSON.stringify(order)], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { BUN_JSC_forceRAMSize: String(heapBytes), ...process.env },
+    env: { BUN_JSC_forceRAMSize: String(heapBytes), ...env },
     serialization: 'json',
     ipc: (message: WorkerMessage) => receive(message),
   })

@@ -18,7 +18,7 @@ export interface UpFile extends DemoIds {
   /** Signs the demo's owner in, once; null: somebody has signed in. */
   readonly welcome_link: string | null
   readonly database_url: string
-  /** The serving process. */
+  /** The serving process; with MAILROOM_PROCESSES, the parent of those. */
   readonly pid: number
 }
 
