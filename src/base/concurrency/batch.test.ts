@@ -41,6 +41,17 @@ test('waits for more items only after a batch of several', async () => {
   expect(batches).toEqual([[1], [2], [3, 4], [5, 6]])
 })
 
+test('takes a power of two of items where that is wanted, in order', async () => {
+  const batches: number[][] = []
+  const echo = batched<number, number>({ maxItems: 8, maxInFlight: 1, inPowersOfTwo: true }, async items => {
+    batches.push([...items])
+    return items
+  })
+  const all = Array.from({ length: 15 }, (_, i) => i)
+  expect(await Promise.all(all.map(echo))).toEqual(all)
+  expect(batches).toEqual([[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11], [12, 13], [14]])
+})
+
 test('keeps to the limits of items in a batch and of batches in flight', async () => {
   let inFlight = 0
   let mostInFlight = 0

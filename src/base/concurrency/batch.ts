@@ -8,6 +8,11 @@ export interface BatchLimits {
   readonly maxInFlight: number
   /** How long a batch that follows one of several items waits for more items, in milliseconds; absent or 0: not at all. */
   readonly gatherMs?: number
+  /**
+   * Does each batch have a power of two of items? What is over goes in the next one. For work whose SQL differs by the number of
+   * items: so there are few different statements, which stay prepared. By default no.
+   */
+  readonly inPowersOfTwo?: boolean
 }
 
 interface PendingCall<Item, Result> {
@@ -61,7 +66,7 @@ export function batched<Item, Result>(
     inFlight++
     while (queue.length > 0) {
       if (limits.gatherMs && lastSize > 1 && queue.length < limits.maxItems) await Bun.sleep(limits.gatherMs)
-      const calls = queue.splice(0, limits.maxItems)
+      const calls = queue.splice(0, batchSize(queue.length, limits))
       lastSize = calls.length
       await run(calls)
     }
@@ -74,4 +79,9 @@ export function batched<Item, Result>(
       // In a microtask, so that the calls of one turn of the event loop share a batch.
       if ((queue.length - 1) % limits.maxItems === 0) queueMicrotask(() => void drain())
     })
+}
+
+function batchSize(waiting: number, { maxItems, inPowersOfTwo }: BatchLimits): number {
+  const size = Math.min(waiting, maxItems)
+  return inPowersOfTwo ? 2 ** Math.floor(Math.log2(size)) : size
 }

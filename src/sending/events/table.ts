@@ -1,9 +1,9 @@
-import { CompiledQuery, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema, EmailStatus } from '../../base/database/schema.ts'
-import { padToPowerOfTwo, placeholders, selectRows } from '../../base/database/select-rows.ts'
+import { executeUpdate, padToPowerOfTwo, placeholders, selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 import type { DeliveryEvent } from './delivery-event.ts'
 
@@ -105,11 +105,12 @@ export async function updateWireMessageId(db: Db, id: Id<'eml'>, wireMessageId: 
 /** Updates what events changed of existing emails. */
 export async function updateEmails(db: Db, emails: readonly EmailDeliveryState[]): Promise<void> {
   if (emails.length === 0) return
-  const ids = emails.map(email => email.id)
+  const padded = padToPowerOfTwo(emails)
+  const ids = padded.map(email => email.id)
   const parameters: (string | null)[] = []
   // Without the query builder, which would cost more than the update: this is on the relay's hot path.
   const caseOf = (column: string, value: (email: EmailDeliveryState) => string | null) => {
-    for (const email of emails) parameters.push(email.id, value(email))
+    for (const email of padded) parameters.push(email.id, value(email))
     return `${column} = CASE id ${ids.map(() => 'WHEN ? THEN ?').join(' ')} END`
   }
   const changes = [
@@ -120,5 +121,5 @@ export async function updateEmails(db: Db, emails: readonly EmailDeliveryState[]
     caseOf('error', email => email.error),
   ]
   const text = `UPDATE emails SET ${changes.join(', ')} WHERE id IN (${ids.map(() => '?').join(', ')})`
-  await db.executeQuery(CompiledQuery.raw(text, [...parameters, ...ids]))
+  await executeUpdate(db, text, [...parameters, ...ids])
 }
