@@ -169,9 +169,10 @@ export class OutboxLeases {
     const written = notes.map(({ claimed: { id, lease }, accepted }) => ({ id, lease, accepted }))
     const count = await updateSubmitting(db, written, this.endOf(sentAt, 'submitting'))
     const leased = count === rows.length ? undefined : await selectStillLeased(db, rows)
-    return rows.map(row => {
-      const isOurs = leased?.has(row.id) ?? true
-      this.setRenewed(row, isOurs ? sentAt : undefined)
+    return notes.map(({ claimed, accepted }) => {
+      const isOurs = leased?.has(claimed.id) ?? true
+      if (!isOurs) this.setRenewed(claimed, undefined)
+      else if (accepted === null) this.setRenewed(claimed, sentAt)
       return isOurs
     })
   }

@@ -98,7 +98,10 @@ export interface SubmissionNote extends LeasedRow {
   readonly accepted: Acceptance | null
 }
 
-/** As {@link updateLeaseEnds}, and notes how far the submissions of these rows are. */
+/**
+ * Notes how far the submissions of these rows are. That one begins renews the lease as {@link updateLeaseEnds} does; that the
+ * provider has taken it leaves the lease as it is, since `due_at` is in two indexes.
+ */
 export async function updateSubmitting(db: Db, notes: readonly SubmissionNote[], until: Instant): Promise<number> {
   const { condition, parameters } = underLease(notes)
   const accepted = padToPowerOfTwo(notes.filter(note => note.accepted !== null)).flatMap(({ id, accepted }) => [
@@ -106,7 +109,9 @@ export async function updateSubmitting(db: Db, notes: readonly SubmissionNote[],
     toJson(accepted),
   ])
   const change = accepted.length === 0 ? '' : `accepted = CASE id ${'WHEN ? THEN ? '.repeat(accepted.length / 2)}END,`
-  const text = `UPDATE outbox SET ${change} submitting = 1, due_at = GREATEST(due_at, ?) WHERE ${condition}`
+  // Of the row as it is now: assignments are made from left to right.
+  const dueAt = 'IF(accepted IS NULL, GREATEST(due_at, ?), due_at)'
+  const text = `UPDATE outbox SET ${change} submitting = 1, due_at = ${dueAt} WHERE ${condition}`
   return executeUpdate(db, text, [...accepted, until, ...parameters])
 }
 

@@ -25,12 +25,15 @@ export interface Settlement {
 /** `lost`: the row is no longer ours, and nothing was written. */
 export type SettlementResult = 'written' | 'lost'
 
+/** A transaction costs much and each further settlement little; that the provider took a message is noted before. */
+const gatherMs = 20
+
 /**
  * Writes settlements. Each begins at once; those that come while one is being written share the next transaction. A
  * settlement may be written again when it is not known whether it was: it is recorded once.
  */
 export function newSettlementWriter(db: Db, clock: Clock): (settlement: Settlement) => Promise<SettlementResult> {
-  return batched({ maxItems: 100, maxInFlight: 1 }, settlements =>
+  return batched({ maxItems: 64, maxInFlight: 1, gatherMs, inPowersOfTwo: true }, settlements =>
     inTransaction(db, tx => writeSettlements(tx, settlements, clock)),
   )
 }

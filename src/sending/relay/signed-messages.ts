@@ -5,7 +5,7 @@ import type { Id } from '../../base/ids.ts'
 /** Large messages in memory at once, in bytes; each is there about three times while it is signed and submitted. */
 const maxLargeBytes = 64 * 1024 * 1024
 /** Up to this size a message stays in memory as long as any of its recipients is in hand. */
-const maxSmallBytes = 256 * 1024
+const maxSmallBytes = 128 * 1024
 
 interface SignedMessage {
   users: number

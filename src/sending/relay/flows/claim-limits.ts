@@ -8,8 +8,8 @@ const maxUnwritten = 200
 
 /**
  * How much is claimed ahead of its submission. Enough that no connection waits for the database, and of each flow so
- * little that there is always room for the others: of one that is fast four times as many recipients as there are
- * connections, of all that are slow as many together, and in all eight times as many.
+ * little that there is always room for the others: of one that is fast eight times as many recipients as there are
+ * connections, of all that are slow half as many together, and in all sixteen times as many.
  */
 export class ClaimLimits {
   private readonly waitingOf: Readonly<Record<FlowSpeed, number>>
@@ -21,9 +21,9 @@ export class ClaimLimits {
   private readonly leases: OutboxLeases
 
   constructor(connections: number, scheduler: FlowScheduler, leases: OutboxLeases) {
-    this.waitingOf = { fast: 4 * connections, slow: connections, unknown: 4 }
+    this.waitingOf = { fast: 8 * connections, slow: connections, unknown: 4 }
     this.maxSlow = 4 * connections
-    this.maxWaiting = 8 * connections
+    this.maxWaiting = 16 * connections
     this.minClaim = connections
     this.maxInHand = this.maxWaiting + connections + maxUnwritten
     this.scheduler = scheduler
