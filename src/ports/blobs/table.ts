@@ -3,7 +3,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
-import { padToPowerOfTwo } from '../../base/database/select-rows.ts'
+import { padToPowerOfTwo, placeholders, selectRows } from '../../base/database/select-rows.ts'
 import type { Id } from '../../base/ids.ts'
 
 export type BlobRow = DatabaseSchema['blobs']
@@ -106,15 +106,19 @@ export async function selectChunk(db: Db, id: Id<'blb'>, position: number): Prom
   return row?.bytes
 }
 
+/** A chunk of a blob, and the blob's size. */
+type BlobWithChunk = Pick<DatabaseSchema['blobs'], 'id' | 'organization_id'> & {
+  readonly size: number
+  readonly position: number | null
+  readonly bytes: Buffer | null
+}
+
 /** The chunks of complete blobs, in any order; an empty blob has one row with null bytes. */
-export async function selectBlobsWithChunks(db: Db, ids: readonly Id<'blb'>[]) {
-  return await db
-    .selectFrom('blobs')
-    .leftJoin('blob_chunks', 'blob_chunks.blob_id', 'blobs.id')
-    .select(['blobs.id', 'blobs.organization_id', 'blobs.size', 'blob_chunks.position', 'blob_chunks.bytes'])
-    .where('blobs.id', 'in', padToPowerOfTwo(ids))
-    .where('blobs.complete', '=', 1)
-    .execute()
+export async function selectBlobsWithChunks(db: Db, ids: readonly Id<'blb'>[]): Promise<readonly BlobWithChunk[]> {
+  const padded = padToPowerOfTwo(ids)
+  const text = `SELECT b.id, b.organization_id, b.size, c.position, c.bytes
+    FROM blobs b LEFT JOIN blob_chunks c ON c.blob_id = b.id WHERE b.id IN (${placeholders(padded)}) AND b.complete = 1`
+  return selectRows<BlobWithChunk>(db, text, padded)
 }
 
 /** Marks a blob of one chunk, which another process began, as complete. False: there is no such blob. */
