@@ -8,7 +8,13 @@ export async function claimOldest(
   db: Db,
   options: { readonly maxRows: number; readonly leaseMs: number; readonly now: Instant },
 ): Promise<readonly ClaimedRecipient[]> {
-  const claim = { ...options, expiredOnly: false, roomOf: () => options.maxRows, isInHand: () => false }
+  const claim = {
+    ...options,
+    expiredOnly: false,
+    isBacklog: false,
+    roomOf: () => options.maxRows,
+    isInHand: () => false,
+  }
   return (await claimDueRows(db, claim, async () => [])).recipients
 }
 

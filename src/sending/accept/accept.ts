@@ -45,7 +45,9 @@ export class Acceptor {
   constructor(deps: AcceptDeps) {
     this.deps = deps
     this.instants = new UniqueInstants(deps.clock)
-    this.acceptBatched = batched({ maxItems: 32, maxInFlight: 1, inPowersOfTwo: true }, candidates => this.acceptBatch(candidates))
+    this.acceptBatched = batched({ maxItems: 32, maxInFlight: 1, inPowersOfTwo: true }, candidates =>
+      this.acceptBatch(candidates),
+    )
   }
 
   /**

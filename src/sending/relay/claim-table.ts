@@ -13,6 +13,8 @@ export interface ClaimOptions {
   readonly now: Instant
   /** Claim only recipients whose time has run out: while the circuit breaker is open. */
   readonly expiredOnly: boolean
+  /** Was more due at the last claim than was claimed? Then what is oldest is looked at only if no flow has anything due. */
+  readonly isBacklog: boolean
   /** How many rows of a flow may be claimed. */
   readonly roomOf: (flow: FlowKey) => number
   /**
@@ -41,12 +43,14 @@ export async function claimDueRows(
   const { maxRows, now, leaseMs } = options
   const lease = newSortableToken()
   return inTransaction(db, async tx => {
-    const oldest = await lockOldestDue(tx, options)
-    let rows = selectFitting(oldest, options)
-    const isMoreDue = rows.length < oldest.length
-    if (isMoreDue && !options.expiredOnly) {
-      const flows = await nextFlows(tx, Math.min(maxRows, maxFlows))
-      rows = selectFitting([...(await lockFairShares(tx, flows, options)), ...oldest], options)
+    const shares = async () => lockFairShares(tx, await nextFlows(tx, Math.min(maxRows, maxFlows)), options)
+    let rows = options.isBacklog && !options.expiredOnly ? selectFitting(await shares(), options) : []
+    let isMoreDue = true
+    if (rows.length === 0) {
+      const oldest = await lockOldestDue(tx, options)
+      rows = selectFitting(oldest, options)
+      isMoreDue = rows.length < oldest.length
+      if (isMoreDue && !options.expiredOnly) rows = selectFitting([...(await shares()), ...oldest], options)
     }
     if (rows.length === 0) return { recipients: [], isMoreDue }
     await updateClaimed(
@@ -106,10 +110,11 @@ function limitFor(count: number): number {
 async function lockFairShares(
   db: Db,
   flows: readonly FlowKey[],
-  { maxRows, now }: ClaimOptions,
+  { maxRows, now, roomOf }: ClaimOptions,
 ): Promise<readonly DueRow[]> {
   if (flows.length === 0) return []
-  const limit = limitFor(Math.ceil(maxRows / flows.length))
+  const share = Math.ceil(maxRows / flows.length)
+  const limit = limitFor(Math.min(share, Math.max(1, ...flows.map(roomOf))))
   const select = `(SELECT ${dueColumns} FROM outbox WHERE organization_id = ? AND destination = ? AND due_at <= ?
     ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`
   return selectRows<DueRow>(

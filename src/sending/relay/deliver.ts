@@ -61,7 +61,15 @@ interface EmailRecipients {
 interface ClaimRequest {
   readonly maxRows: number
   readonly expiredOnly: boolean
+  readonly isBacklog: boolean
   readonly roomOf: (flow: FlowKey) => number
+}
+
+interface ClaimResult {
+  readonly claimed: number
+  readonly isMoreDue: boolean
+  /** Is there room for more of a flow that something was claimed of? */
+  readonly hasRoom: boolean
 }
 
 const retryMs = 1000
@@ -106,7 +114,7 @@ export class Deliverer {
   }
 
   /** Claim: takes due recipients under a lease, and delivers them in the background. */
-  async claim(request: ClaimRequest): Promise<{ readonly claimed: number; readonly isMoreDue: boolean }> {
+  async claim(request: ClaimRequest): Promise<ClaimResult> {
     const { db, leaseMs, leases } = this.deps
     const claimedAt = leases.moment()
     const { now } = claimedAt
@@ -116,7 +124,7 @@ export class Deliverer {
     )
     leases.add(recipients, claimedAt)
     this.track(this.deliver(recipients))
-    return { claimed: recipients.length, isMoreDue }
+    return { claimed: recipients.length, isMoreDue, hasRoom: recipients.some(flow => request.roomOf(flow) > 0) }
   }
 
   /** Never throws. */

@@ -44,6 +44,8 @@ export class Relay {
   private isStopping = false
   /** May something be due that was not looked for yet? */
   private isDue = true
+  /** Was more due at the last claim than was claimed? */
+  private isBacklog = false
   private sweptAtMs = 0
 
   /** Starts at once. */
@@ -126,10 +128,10 @@ export class Relay {
       if (waitMs > 0) return this.wakeup.wait(waitMs)
     }
     this.isDue = false
-    const { claimed, isMoreDue } = await this.claim(maxRows, false)
+    const { claimed, isMoreDue, hasRoom } = await this.claim(maxRows, false)
     if (claimed > 0 && isMoreDue) this.isDue = true
     // Nothing that is due is for us now: it is in hand, or of flows of which enough is in hand.
-    if (claimed === 0 && isMoreDue) return this.wakeup.wait(relayPollMs)
+    if (isMoreDue && !hasRoom) return this.wakeup.wait(relayPollMs)
   }
 
   /** While the circuit breaker is open: one email at a time probes the provider, and expired emails are still ended. */
@@ -147,13 +149,16 @@ export class Relay {
     return this.wakeup.wait(Math.min(relayPollMs, waitMs))
   }
 
-  private claim(maxRows: number, expiredOnly: boolean) {
-    return this.deliverer.claim({
+  private async claim(maxRows: number, expiredOnly: boolean) {
+    const claim = await this.deliverer.claim({
       maxRows,
       expiredOnly,
+      isBacklog: this.isBacklog,
       // What has expired is not submitted.
       roomOf: flow => (expiredOnly ? maxRows : this.limits.roomOf(flow)),
     })
+    this.isBacklog = claim.isMoreDue
+    return claim
   }
 
   /** Until the next recipient is due, in milliseconds, at most the poll interval. */
