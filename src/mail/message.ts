@@ -4,6 +4,7 @@ import { type Address, canonicalDomain } from './address.ts'
 import { bodyStart, type HeaderField, type RawField, readFields, readIdentifiers, unfold } from './header.ts'
 import type { ByteRange } from './message-source.ts'
 import { type AttachmentSummary, attachmentSummary } from './mime/attachment-summary.ts'
+import { DigestingParser } from './mime/digesting-parser.ts'
 import { declaredCharset, withUtf8Text } from './mime/eight-bit.ts'
 import { essentialsOf } from './mime/essential-fields.ts'
 import { type DecodedTexts, textsOf } from './mime/plain-texts.ts'
@@ -87,7 +88,7 @@ export async function readMessageSummary(
   content: Buffer | Readable,
   limits: ParseLimits = parseLimits,
 ): Promise<MessageSummary> {
-  const { summary } = await parse(content, limits, ignoreContent)
+  const { summary } = await parse(content, limits, ignoreContent, new DigestingParser(limits))
   return summary
 }
 
@@ -190,8 +191,13 @@ interface ParserOutput<Result> {
   readonly head: Buffer
 }
 
-async function parse<Result>(content: Buffer | Readable, limits: ParseLimits, visit: AttachmentVisitor<Result>) {
-  const output = await run(content, limits, visit)
+async function parse<Result>(
+  content: Buffer | Readable,
+  limits: ParseLimits,
+  visit: AttachmentVisitor<Result>,
+  parser = new BoundedParser(limits),
+) {
+  const output = await run(content, limits, visit, parser)
   if (!output.headers && output.problem)
     return { summary: await readHeaderSummary(output.head, output.problem, limits), results: [] as readonly Result[] }
   const { text, html } = output.text

@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream'
-import { type Headers, MailParser, type MailParserOptions } from 'mailparser'
+import type { Transform, TransformCallback } from 'node:stream'
+import { type AttachmentStream, type Headers, MailParser, type MailParserOptions } from 'mailparser'
 import type { RawField } from './header.ts'
 import type { ByteRange } from './message-source.ts'
 import { Base64BodyFinder } from './mime/base64-bodies.ts'
@@ -51,7 +51,7 @@ interface MimeNode {
   getHeaders(): Buffer
 }
 
-interface MimeBody {
+export interface MimeBody {
   readonly type: 'body' | 'data'
   readonly value: Buffer
 }
@@ -60,14 +60,22 @@ interface MimeBody {
 export type ParserChunk = MimeNode | MimeBody
 export type ChunkCallback = (error?: Error | null) => void
 
+/** A part as the parser keeps it. */
+interface ParserPart {
+  readonly node: { readonly encoding: string | false }
+  readonly isAttachment?: boolean
+  readonly decoder?: Transform
+}
+
 /** Members of the parser that its types lack (mailparser 3.9.31, lib/mail-parser.js). */
-interface MailParserInternals {
+export interface MailParserInternals {
   processChunk(this: MailParser, chunk: ParserChunk, done: ChunkCallback): void
   processHeaders(this: MailParser, fields: readonly RawField[]): Headers
   getTextContent(this: MailParser): { readonly text?: string; readonly html?: string }
-  readonly curnode: { readonly isAttachment?: boolean; readonly decoder?: Readable } | false
+  readonly curnode: ParserPart | false
   readonly tree: object | false
-  readonly splitter: Splitter
+  readonly splitter: Splitter & Transform
+  readonly attachmentList: readonly AttachmentStream[]
   /** The media types of parts that are text unless their disposition says otherwise; all others are attachments. */
   textTypes: readonly string[]
 }
@@ -126,9 +134,12 @@ export class BoundedParser extends MailParser {
     splitByBytes(splitter)
   }
 
-  override _transform(bytes: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+  /** Overrides the parser's own, which copies all that it is given into pieces of at least 64 KiB. */
+  override _transform(bytes: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.inputBytes += bytes.length
-    super._transform(bytes, encoding, done)
+    const { splitter } = this as unknown as MailParserInternals
+    if (splitter.write(bytes)) done()
+    else splitter.once('drain', () => done())
   }
 
   /** Overrides the parser's step for the header of each part and each piece of its body. */
@@ -138,10 +149,16 @@ export class BoundedParser extends MailParser {
       const excess = chunk.type === 'node' ? this.excessOf(chunk) : null
       if (excess) done(new Error(excess))
       else if (isEmbedded(chunk)) this.processEmbedded(chunk, done)
-      else inner.processChunk.call(this, chunk.type === 'body' ? this.withinLimit(chunk) : chunk, done)
+      else if (chunk.type === 'body') this.processBody(chunk, done)
+      else inner.processChunk.call(this, chunk, done)
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)))
     }
+  }
+
+  /** Decodes a copy: decoders may write into what they are given, and the message is read by others at the same time. */
+  protected processBody(body: MimeBody, done: ChunkCallback): void {
+    inner.processChunk.call(this, { ...body, value: Buffer.from(this.withinLimit(body)) }, done)
   }
 
   /**
@@ -212,14 +229,14 @@ export class BoundedParser extends MailParser {
     return null
   }
 
-  private withinLimit(body: MimeBody): MimeBody {
+  private withinLimit({ value }: MimeBody): Buffer {
     const part = (this as unknown as MailParserInternals).curnode
-    if (!part || part.isAttachment) return body
+    if (!part || part.isAttachment) return value
     const remaining = this.limits.maxTextBytes - this.textBytes
-    this.textBytes += body.value.length
-    if (body.value.length <= remaining) return body
+    this.textBytes += value.length
+    if (value.length <= remaining) return value
     this.truncation = `text past ${this.limits.maxTextBytes} bytes was left out`
-    return { ...body, value: body.value.subarray(0, Math.max(remaining, 0)) }
+    return value.subarray(0, Math.max(remaining, 0))
   }
 
   /** Whether the part with this header, which was parsed last, is one that the parser treats as an attachment. */

@@ -1,4 +1,5 @@
 import type { AttachmentStream, MessageText } from 'mailparser'
+import { DigestingParser } from '../../src/mail/mime/digesting-parser.ts'
 import type { Splitter, SplitterNode } from '../../src/mail/mime/splitter.ts'
 import { BoundedParser, parseLimits } from '../../src/mail/mime-parser.ts'
 import { readAll } from '../../src/mail/streams.ts'
@@ -18,6 +19,15 @@ export interface Reading {
 /** What the parser finds in a message that comes in pieces of these sizes, in bytes, the last of them again and again. */
 export function readingOf(message: Buffer, pieceSizes: readonly number[]): Promise<Reading> {
   return readWith(new BoundedParser(parseLimits), message, pieceSizes)
+}
+
+/** What it finds where nobody reads the attachments: the same without their content. */
+export async function summaryReadingOf(message: Buffer, pieceSizes: readonly number[]): Promise<Reading> {
+  return withoutContent(await readWith(new DigestingParser(parseLimits), message, pieceSizes))
+}
+
+export function withoutContent(reading: Reading): Reading {
+  return { ...reading, attachments: reading.attachments.map(attachment => ({ ...attachment, content: null })) }
 }
 
 /** What it finds where mailsplit looks at each line by itself, and libbase64 decodes. */
@@ -61,9 +71,6 @@ export async function readWith(
     attachments[position] = { ...facts, content: content.toString('latin1') }
     attachment.release()
   }
-  // Otherwise it would collect pieces until they have 64 KiB.
-  const { chunkedPassthrough } = parser as unknown as { readonly chunkedPassthrough: { chunkSize: number } }
-  chunkedPassthrough.chunkSize = 1
   parser.on('headerLines', lines => {
     fields = lines
   })

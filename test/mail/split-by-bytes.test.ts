@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { amount } from '../harness/amount.ts'
 import { oddMessage, pickFrom } from './odd-messages.ts'
-import { type Reading, readingOf, unaidedReadingOf } from './parser-reading.ts'
+import { type Reading, readingOf, summaryReadingOf, unaidedReadingOf, withoutContent } from './parser-reading.ts'
 
 // mailparser as it reads by itself, a message given whole, is the judge of what is found by bytes.
 
@@ -12,8 +12,15 @@ const pieceBytes = 64 * 1024
 async function expectEqualReadings(message: Buffer, pieceSizes: readonly (readonly number[])[]): Promise<Reading> {
   const unaided = await unaidedReadingOf(message)
   const shown = message.toString('latin1', 0, pieceBytes)
-  for (const sizes of pieceSizes)
+  const unread = withoutContent(unaided)
+  for (const sizes of pieceSizes) {
     expect({ shown, sizes, ...(await readingOf(message, sizes)) }).toEqual({ shown, sizes: [...sizes], ...unaided })
+    expect({ shown, sizes, ...(await summaryReadingOf(message, sizes)) }).toEqual({
+      shown,
+      sizes: [...sizes],
+      ...unread,
+    })
+  }
   return unaided
 }
 
