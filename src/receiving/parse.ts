@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
+import { filePieces } from '../base/file-pieces.ts'
 import { type ReplyText, shortReplyTextOf } from '../inbox/messages/reply-text.ts'
 import { contentWords } from '../inbox/search/searchable-text.ts'
 import { bodyStart, type HeaderField, readFields, unfold } from '../mail/header.ts'
 import { type MessageSummary, readHeaderSummary, readMessageSummary, readPlainSummary } from '../mail/message.ts'
 import type { MessageSource } from '../mail/message-source.ts'
-import { parseLimits } from '../mail/mime-parser.ts'
+import { parseLimits, pieceBytes } from '../mail/mime-parser.ts'
 import { previewOf } from '../mail/preview.ts'
 import { isAutomatic, isAutomaticReply } from '../mail/reports/auto-reply.ts'
 import { mayReport, type ReportEnvelope, readReport } from '../mail/reports/read-report.ts'
@@ -62,7 +63,8 @@ export interface UnparsedMessage {
 /** Parses a message on this thread. Never rejects because of what is in it. */
 export async function parseForFiling({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
   const plain = content.kind === 'memory' ? readPlainSummary(content.bytes) : undefined
-  const summary = plain ?? (await readMessageSummary(openContent(content), filingLimits))
+  const bytes = content.kind === 'memory' ? content.bytes : streamOf(content.path)
+  const summary = plain ?? (await readMessageSummary(bytes, filingLimits))
   return {
     ...toFilingSummary(summary),
     words: await contentWords(summary),
@@ -108,9 +110,23 @@ export async function parseHeaderForFiling(content: MessageSource, problem: stri
 
 const maxHeaderBytes = 256 * 1024
 
+function streamOf(path: string): Readable {
+  const pieces = filePieces(path, () => Buffer.allocUnsafeSlow(pieceBytes))
+  return new Readable({
+    highWaterMark: 1,
+    read() {
+      this.push(pieces.next().value ?? null)
+    },
+    destroy(error, done) {
+      pieces.return()
+      done(error)
+    },
+  })
+}
+
 /** The bytes: as they are in memory, or as a stream from the file. */
 export function openContent(content: MessageSource): Buffer | Readable {
-  return content.kind === 'memory' ? content.bytes : createReadStream(content.path, { highWaterMark: 64 * 1024 })
+  return content.kind === 'memory' ? content.bytes : createReadStream(content.path, { highWaterMark: pieceBytes })
 }
 
 async function firstBytes(content: MessageSource, count: number): Promise<Buffer> {

@@ -27,7 +27,8 @@ export class DigestingParser extends BoundedParser {
   private openDigest(): void {
     const { curnode, attachmentList } = this as unknown as MailParserInternals
     const output = attachmentList.at(-1)?.content as AttachmentHash | undefined
-    if (!curnode || !curnode.decoder || !output || curnode.decoder === this.digest?.decoder) return
-    this.digest = new AttachmentDigest(curnode.decoder, curnode.node.encoding, output)
+    const { decoder, node } = curnode || {}
+    if (decoder && node && output && decoder !== this.digest?.decoder)
+      this.digest = new AttachmentDigest(decoder, node.encoding, output)
   }
 }

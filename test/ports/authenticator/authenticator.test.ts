@@ -152,6 +152,7 @@ test('gives the results of mailauth itself, for a message in memory and in a fil
     plain.replace('Hello Bob,', `Hello \t ${'x'.repeat(70_000)}  \r\n\r\n\r\n`),
     plain.slice(0, plain.indexOf('\r\n\r\n') + 4),
     `${plain}\r\n\r\n\r\n`,
+    plain + `${'x'.repeat(997)} y\r\n`.repeat(2200),
   ]
   for (const message of messages)
     for (const canonicalization of ['relaxed/relaxed', 'simple/simple', 'relaxed/simple']) {

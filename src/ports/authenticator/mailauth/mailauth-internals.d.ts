@@ -88,7 +88,7 @@ declare module 'mailauth/lib/dkim/body/relaxed.js' {
   export class RelaxedHash {
     constructor(algorithm: string, maxBodyLength?: number)
     /** The beginning of a line of which the rest is still to come. */
-    readonly remainder: Buffer | false
+    remainder: Buffer | false
     /** Of the body as it came. */
     byteLength: number
     readonly canonicalizedLength: number

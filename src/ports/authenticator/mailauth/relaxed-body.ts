@@ -6,7 +6,7 @@ const blockBytes = 16 * 1024
 
 /**
  * Makes this hash of a body take lines that are in the relaxed form (RFC 6376 §3.4.4) already as they are: mailauth by itself
- * looks at each of their bytes. The hash is the same.
+ * looks at each of their bytes. The hash is the same, and keeps nothing of a chunk but a copy.
  * @param hash of a body whose line ends are CRLF, in which no chunk ends between CR and LF
  */
 export function hashRelaxedLines(hash: RelaxedHash): void {
@@ -27,6 +27,8 @@ export function hashRelaxedLines(hash: RelaxedHash): void {
       } else update.call(hash, block)
       at += block.length
     }
+    // The chunk is valid during the call only.
+    if (hash.remainder && hash.remainder.buffer === chunk.buffer) hash.remainder = Buffer.from(hash.remainder)
   }
 }
 

@@ -1,7 +1,8 @@
-import { createReadStream } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import { RelaxedHash } from 'mailauth/lib/dkim/body/relaxed.js'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { parseHeaders } from 'mailauth/lib/tools.js'
+import { filePieces } from '../../../base/file-pieces.ts'
 import type { MessageSource } from '../../../mail/message-source.ts'
 import { crlfNormalizer } from '../../../mail/seven-bit/crlf.ts'
 import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } from './header-limits.ts'
@@ -21,6 +22,9 @@ export interface VerifiedMessage {
 
 /** Large, because mailauth searches a body without line ends from its start for every chunk. */
 const fileChunkBytes = 1024 * 1024
+/** What files are read into, kept so that a message leaves the garbage collector nothing. */
+const spareBuffers: Buffer[] = []
+const maxSpareBuffers = 2
 
 /**
  * Reads a message once, with CRLF line ends, and verifies its DKIM signatures.
@@ -55,14 +59,15 @@ export async function verifySignatures(
   }
 }
 
-/** The header section with the empty line that ends it, and what was read beyond it. */
+/** The header section with the empty line that ends it, and what was read beyond it: valid until the next chunk is read. */
 async function readHeader(chunks: AsyncGenerator<Buffer>): Promise<{ header: Buffer; rest: Buffer }> {
   let read: Buffer = Buffer.alloc(0)
   for (;;) {
     const next = await chunks.next()
-    if (!next.done) read = read.length === 0 ? next.value : Buffer.concat([read, next.value])
-    const end = headerEnd(read)
-    if (end >= 0) return { header: read.subarray(0, end), rest: read.subarray(end) }
+    const bytes = next.done ? read : read.length === 0 ? next.value : Buffer.concat([read, next.value])
+    const end = headerEnd(bytes)
+    if (end >= 0) return { header: Buffer.from(bytes.subarray(0, end)), rest: bytes.subarray(end) }
+    read = Buffer.from(bytes)
     if (next.done || read.length > maxHeaderBytes) return { header: read, rest: Buffer.alloc(0) }
   }
 }
@@ -78,16 +83,26 @@ function headerEnd(bytes: Buffer): number {
   return at < 0 ? -1 : at + 4
 }
 
+/** Each chunk is valid until the next one is read. */
 async function* chunksOf(content: MessageSource): AsyncGenerator<Buffer> {
   const normalizer = crlfNormalizer()
   switch (content.kind) {
     case 'memory':
       yield normalizer.write(content.bytes)
       break
-    case 'file':
-      for await (const chunk of createReadStream(content.path, { highWaterMark: fileChunkBytes }))
-        yield normalizer.write(chunk as Buffer)
+    case 'file': {
+      const buffer = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(fileChunkBytes)
+      try {
+        for (const chunk of filePieces(content.path, () => buffer)) {
+          yield normalizer.write(chunk)
+          // So that other work has its turn.
+          await setImmediate()
+        }
+      } finally {
+        if (spareBuffers.length < maxSpareBuffers) spareBuffers.push(buffer)
+      }
       break
+    }
     default:
       content satisfies never
   }
