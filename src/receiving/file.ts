@@ -216,9 +216,10 @@ async function blobsOf(
   const keyOf = ({ item, recipient }: MailboxDelivery) => recipient.organizationId + item.digest.toString('base64')
   const small = new Map(
     deliveries.flatMap(delivery => {
-      const { bytes } = delivery.item
+      const { bytes, digest } = delivery.item
+      const { organizationId } = delivery.recipient
       return bytes.kind === 'small'
-        ? [[keyOf(delivery), { organizationId: delivery.recipient.organizationId, bytes: bytes.bytes }] as const]
+        ? [[keyOf(delivery), { organizationId, bytes: bytes.bytes, sha256: digest }] as const]
         : []
     }),
   )

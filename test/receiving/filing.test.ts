@@ -92,11 +92,11 @@ describe('files a message', () => {
       indexed: 1,
     })
     expect(fromJson(row?.to_addresses ?? '')).toEqual([{ address: 'b@x.test', name: 'B' }])
-    const bytes = await mysqlBlobs(database.db, systemClock).readWhole(
-      ours.organizationId,
-      row?.blob_id ?? newId('blb'),
-    )
+    const blobId = row?.blob_id ?? newId('blb')
+    const bytes = await mysqlBlobs(database.db, systemClock).readWhole(ours.organizationId, blobId)
     expect(bytes.toString()).toBe(raw)
+    const blob = await database.db.selectFrom('blobs').select('sha256').where('id', '=', blobId).executeTakeFirst()
+    expect(blob?.sha256).toEqual(createHash('sha256').update(raw).digest())
   })
 
   test('with its attachments', async () => {

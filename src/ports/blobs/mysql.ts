@@ -6,7 +6,7 @@ import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { type Db, inTransaction, isDuplicate, LockLostError } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import type { MessageSource } from '../../mail/message-source.ts'
-import type { BlobStore, StoredBlob } from './port.ts'
+import type { BlobStore, SmallContent, StoredBlob } from './port.ts'
 import {
   type BlobKey,
   type BlobRow,
@@ -50,16 +50,11 @@ export function mysqlBlobs(db: Db, clock: Clock): BlobStore {
   return {
     async store(organizationId, content) {
       if (content.kind === 'memory' && content.size <= chunkBytes) {
-        return await storeOne(smallOf(organizationId, content.bytes))
+        return await storeOne(smallOf({ organizationId, bytes: content.bytes }))
       }
       return await staging(() => stage(db, clock, organizationId, content))
     },
-    storeWithin: (tx, items) =>
-      storeSmall(
-        tx,
-        clock.now(),
-        items.map(({ organizationId, bytes }) => smallOf(organizationId, bytes)),
-      ),
+    storeWithin: (tx, items) => storeSmall(tx, clock.now(), items.map(smallOf)),
     read: (organizationId, id, range = {}) => readRange(db, organizationId, id, range),
     async readWhole(organizationId, id) {
       const bytes = await readOne({ organizationId, id })
@@ -69,8 +64,8 @@ export function mysqlBlobs(db: Db, clock: Clock): BlobStore {
   }
 }
 
-function smallOf(organizationId: Id<'org'>, bytes: Buffer): SmallBlob {
-  return { organizationId, sha256: createHash('sha256').update(bytes).digest(), bytes }
+function smallOf({ organizationId, bytes, sha256 }: SmallContent): SmallBlob {
+  return { organizationId, sha256: sha256 ?? createHash('sha256').update(bytes).digest(), bytes }
 }
 
 /**

@@ -9,6 +9,14 @@ export interface StoredBlob {
   readonly size: number
 }
 
+/** Bytes to store for an organization. */
+export interface SmallContent {
+  readonly organizationId: Id<'org'>
+  readonly bytes: Buffer
+  /** Of the bytes, where the caller has computed it. */
+  readonly sha256?: Buffer
+}
+
 /**
  * Stores bytes by their content: the same bytes of an organization are one blob. Organizations never share one.
  *
@@ -25,10 +33,7 @@ export interface BlobStore {
    * Like `store`, but inside the caller's transaction `db`, so that one commit covers the bytes and what refers to them. For
    * small content only: at most 512 KiB each, a few MiB in all. Returns the blobs in the order given.
    */
-  storeWithin(
-    db: Db,
-    items: readonly { readonly organizationId: Id<'org'>; readonly bytes: Buffer }[],
-  ): Promise<readonly StoredBlob[]>
+  storeWithin(db: Db, items: readonly SmallContent[]): Promise<readonly StoredBlob[]>
   /**
    * The bytes from `start` (0-based, default 0) up to but not including `end` (default: the size), in pieces.
    * @throws when the organization has no such blob

@@ -69,8 +69,9 @@ export async function insertChunks(db: Db, rows: readonly ChunkRow[]): Promise<v
 const ifNew = 'ON DUPLICATE KEY UPDATE position = position'
 
 /**
- * Sends the bytes as user variables first, all on one connection. With a binary log the server writes each statement that
- * changes data out as text, every value escaped, which for long values costs more than storing them. SET changes no data.
+ * Sends the bytes as user variables first, all on one connection. With a binary log MariaDB writes each statement that changes
+ * data out as text, every value escaped, which for long values costs more than storing them. SET changes no data. (MySQL
+ * writes out both.)
  */
 async function insertThroughVariables(db: Db, rows: readonly ChunkRow[]): Promise<void> {
   const variables = rows.map((_, index) => `@chunk_${index}`)
