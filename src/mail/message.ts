@@ -253,7 +253,7 @@ function run<Result>(
         problem: failure ?? parser.truncation,
         hasMoreParts: failure !== null && parser.isPartLimit(failure),
         isRepaired: parser.isRepaired,
-        base64Bodies: failure === null && parser.truncation === null ? parser.base64Bodies() : [],
+        base64Bodies: failure === null ? parser.base64Bodies() : [],
         head: Buffer.concat(head),
       })
     }

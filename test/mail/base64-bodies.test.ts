@@ -86,7 +86,10 @@ describe('finds none', () => {
       multipart('b', file(large, 'Content-Type: application/pdf (text/html)', base64)),
     ),
     'of a multipart with two boundaries': good.replace('boundary="b"', 'boundary="b"; boundary="c"'),
-    'of a multipart with a boundary in two forms': good.replace('boundary="b"', 'boundary="b"; boundary*=c'),
+    'of a multipart with a boundary in two forms': good.replace(
+      'boundary="b"',
+      'boundary="b"; boundary*=us-ascii\'\'b',
+    ),
     'of a multipart with two types': good.replace('\r\nContent-Type', '\r\nContent-Type: text/plain\r\nContent-Type'),
     'of a multipart in base64': good.replace('\r\nContent-Type', `\r\n${base64}\r\nContent-Type`),
     'in an inner multipart with two boundaries': mail(
@@ -107,6 +110,11 @@ describe('finds none', () => {
         `Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n\r\nFrom: c@x.test\r\n${multipart('c', file(large))}`,
       ),
     ),
+    'in a message that ends with one part too many': mail(
+      multipart('b', file(large), ...Array.from({ length: 999 }, () => text)),
+    )
+      .toString('latin1')
+      .replace(/words\r\n--b--\r\n$/, ''),
     'in a message with too many parts': mail(multipart('b', file(large), ...Array.from({ length: 1000 }, () => text))),
   }
   test('where all is as it should be, one', async () => {
@@ -116,6 +124,15 @@ describe('finds none', () => {
     test(what, async () => {
       expect(await bodiesOf(Buffer.from(message as string, 'latin1'))).toEqual([])
     })
+})
+
+test('finds none in a message of which it did not see each byte', async () => {
+  const parser = new BoundedParser(parseLimits)
+  const finder = new Base64BodyFinder()
+  Object.assign(parser, { bodies: finder })
+  const message = mail(multipart('b', file(large)))
+  await readWith(parser, message, [64 * 1024])
+  expect([finder.bodiesOf(message.length).length, finder.bodiesOf(message.length + 1).length]).toEqual([1, 0])
 })
 
 /** Bodies of any size, of a message that comes in pieces of this size. */
