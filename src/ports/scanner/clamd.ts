@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
-import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import NodeClam from 'clamscan'
 import { newSemaphore } from '../../base/concurrency/semaphore.ts'
 import type { ClamdAddress } from '../../base/config/config.ts'
+import { ClamdSocket } from './clamd-socket.ts'
 import type { ScanInput, Scanner, ScanResult } from './port.ts'
 
 export interface ClamdOptions {
@@ -25,7 +25,7 @@ export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOp
   async function scanInTurn(what: ScanInput, signal: AbortSignal): Promise<ScanResult> {
     const release = await acquire(signal)
     if (!release) return unscanned('too many scans at once: none was free in time')
-    const connection = connectionOf(await client)
+    const connection = connectionOf(await client, address)
     try {
       return await orAborted(signal, scanOver(connection, what, signal))
     } finally {
@@ -49,7 +49,7 @@ export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOp
     },
 
     async isReady() {
-      const connection = connectionOf(await client)
+      const connection = connectionOf(await client, address)
       const deadline = AbortSignal.timeout(Math.min(timeoutMs, maxPingMs))
       try {
         await orAborted(deadline, connection.clam.ping())
@@ -75,81 +75,31 @@ function openClient(address: ClamdAddress, timeoutMs: number): Promise<NodeClam>
 /** One use of the library, with access to the socket that it opens. */
 interface ClamdConnection {
   readonly clam: NodeClam
-  /** Resolves when the socket's buffer has drained. */
-  drained(): Promise<void>
-  /** From now on buffers all writes until the end of the stream, and sends them as one. */
-  gather(): void
+  /** Resolves when clamd has taken what was written so far. */
+  sent(): Promise<void>
   close(): void
 }
 
-type OpensSockets = { _initSocket(label: string): Promise<Socket> }
-
 /**
  * Workaround for clamscan 2.4: it hides its socket, writes without waiting for it to drain, and leaves it open after a
- * timeout. So each use gets its own object, derived from the shared one, whose `_initSocket` keeps the socket.
+ * timeout. So each use gets its own object, derived from the shared one, whose `_initSocket` opens a socket of ours.
  */
-function connectionOf(shared: NodeClam): ClamdConnection {
-  let socket: Socket | undefined
-  let isClosed = false
-  let isGathering = false
+function connectionOf(shared: NodeClam, address: ClamdAddress): ClamdConnection {
+  const socket = new ClamdSocket()
   const clam = Object.create(shared, {
     _initSocket: {
-      value: async (label: string) => {
-        socket = await (shared as unknown as OpensSockets)._initSocket(label)
-        if (isClosed) socket.destroy()
-        if (isGathering) gatherWrites(socket)
+      value: async () => {
+        await socket.connect(address)
         return socket
       },
     },
   }) as NodeClam
-  return {
-    clam,
-    drained: async () => {
-      if (socket?.writableNeedDrain) await drainOrClose(socket)
-    },
-    gather: () => {
-      isGathering = true
-    },
-    close: () => {
-      isClosed = true
-      socket?.destroy()
-    },
-  }
-}
-
-const endOfStream = Buffer.alloc(4)
-
-/**
- * Workaround for clamscan 2.4: it writes the command, each length, each chunk and the end of the stream separately. clamd has
- * one reading thread, which goes through all connections for each packet: that takes longer than scanning a small message.
- */
-function gatherWrites(socket: Socket): void {
-  const pieces: Buffer[] = []
-  const write = socket.write.bind(socket)
-  socket.write = ((piece: Buffer | string) => {
-    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
-    pieces.push(bytes)
-    if (bytes.length < 4 || !bytes.subarray(-4).equals(endOfStream)) return true
-    return write(Buffer.concat(pieces.splice(0)))
-  }) as Socket['write']
-}
-
-function drainOrClose(socket: Socket): Promise<void> {
-  return new Promise(resolve => {
-    const done = () => {
-      socket.off('drain', done)
-      socket.off('close', done)
-      resolve()
-    }
-    socket.on('drain', done)
-    socket.on('close', done)
-  })
+  return { clam, sent: () => socket.sent(), close: () => socket.destroy() }
 }
 
 async function scanOver(connection: ClamdConnection, what: ScanInput, signal: AbortSignal): Promise<ScanResult> {
   switch (what.kind) {
     case 'memory':
-      connection.gather()
       return scanSource(connection, readableOf(what.bytes), what.bytes.length === 0, signal)
     case 'file':
       return scanChunks(connection, createReadStream(what.path, { highWaterMark: fileChunkBytes }), signal)
@@ -194,7 +144,7 @@ function readableOf(bytes: Buffer): Readable {
   })
 }
 
-/** Reads the next chunk only when the socket has drained: clamscan ignores backpressure. */
+/** Reads the next chunk only when clamd has taken the last: clamscan ignores backpressure. */
 async function* chunksOnDrain(
   connection: ClamdConnection,
   first: Buffer,
@@ -202,7 +152,7 @@ async function* chunksOnDrain(
 ): AsyncGenerator<Buffer> {
   yield first
   for (;;) {
-    await connection.drained()
+    await connection.sent()
     const next = await rest.next()
     if (next.done) return
     yield next.value
