@@ -5,6 +5,13 @@ test('takes the beginning of the text, on one line', () => {
   expect(previewOf('  Hello\r\n\r\n\tworld \u200b\u0007', '<p>other</p>')).toBe('Hello world')
 })
 
+test('is the same for ASCII alone as beside other characters', () => {
+  for (let code = 0; code < 0x80; code++) {
+    const text = ` a${String.fromCharCode(code)}b \f\v c`
+    expect(previewOf(text, null)).toBe(previewOf(`${text}\u00e9`, null).replace('\u00e9', ''))
+  }
+})
+
 test('takes what HTML shows when there is no text', () => {
   const html =
     '<html><head><title>T</title><style>p{a:b}</style></head><!-- no > --><body><script>x()</script><p class="a>b">Caf&eacute; &amp; &#x1F600;&nbsp;ok</p>a&zwnj;b &bogus;</body>'

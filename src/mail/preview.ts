@@ -9,12 +9,14 @@ const maxText = 1500
 /** Control and format characters, and fillers that are shown as nothing. */
 const invisible = /(?:[\p{Cc}\p{Cf}\u115f\u1160\u3164]|\u034f|\u17b4|\u17b5)+/gu
 
+const printableAscii = /^[ -~]*$/
+
 /** The beginning of what a reader sees, on one line: at most 200 characters, of the text part, else of the HTML part. */
 export function previewOf(text: string | null, html: string | null): string {
   return begin(text ?? '') || begin(htmlToText((html ?? '').slice(0, maxHtml), { maxCharacters: maxText }))
 }
 
 function begin(text: string): string {
-  const line = text.slice(0, maxText).replace(/\s+/g, ' ').replace(invisible, '')
-  return truncate(oneLine(line), maxPreview)
+  const line = text.slice(0, maxText).replace(/\s+/g, ' ')
+  return truncate(printableAscii.test(line) ? line.trim() : oneLine(line.replace(invisible, '')), maxPreview)
 }

@@ -17,6 +17,14 @@ test('gives ASCII, at most 84 letters', () => {
   for (const word of words) expect(word).toMatch(/^[a-z0-9]{2,84}$/)
 })
 
+test('gives the same words in a text of ASCII alone as beside other letters', () => {
+  const characters = Array.from({ length: 0x80 }, (_, code) => String.fromCharCode(code))
+  const around = characters.map(character => `Ab${character}9c`).join(' ')
+  const lengths = [82, 83, 84, 85, 300].map(length => 'Q'.repeat(length)).join(',')
+  for (const text of [around, lengths, characters.join(''), characters.join(' '), '', ' '])
+    expect(tokenize(text)).toEqual(tokenize(`${text} \u4eac`).slice(0, -1))
+})
+
 test('splits scripts without spaces into pairs, each of which shows its first character', () => {
   const words = tokenize('東京都')
   expect(words).toHaveLength(3)

@@ -18,6 +18,11 @@ test('shows nothing of head, title, scripts, styles, comments and attributes', (
   expect(htmlToText('seen<style>unclosed <p>no')).toBe('seen')
 })
 
+test('counts each run of white space as one space, or none at the edge of a line', () => {
+  for (const run of [' ', '  ', '\t', '\n', '\f', '\r\n', ' \n ', '\t\t'])
+    expect(htmlToText(`${run}a${run}b<b>${run}c</b>${run}<i>d</i>e${run}<p>f</p>`)).toBe('a b c de\n\nf')
+})
+
 test('keeps inline text together and begins a line for each block', () => {
   expect(htmlToText('un<b>believ</b>able\n  <i>news</i>')).toBe('unbelievable news')
   expect(htmlToText('<div>one</div><div>two<br><br>three</div>four')).toBe('one\ntwo\n\nthree\nfour')

@@ -165,7 +165,7 @@ function newConverter(html: string, withLinks: boolean) {
       href = ''
     },
     onattribname(start, end) {
-      isHref = tag === 'a' && href === '' && html.slice(start, end).toLowerCase() === 'href'
+      isHref = withLinks && tag === 'a' && href === '' && html.slice(start, end).toLowerCase() === 'href'
     },
     onattribdata(start, end) {
       if (isHref) href += html.slice(start, end)

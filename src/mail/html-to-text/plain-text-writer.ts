@@ -24,6 +24,9 @@ export interface PlainTextWriter {
   toString(): string
 }
 
+/** White space other than a single space. */
+const collapsible = /[\t\r\n\f]| {2}/
+
 export function newPlainTextWriter(): PlainTextWriter {
   const pieces: string[] = []
   const prefixes: string[] = []
@@ -63,13 +66,14 @@ export function newPlainTextWriter(): PlainTextWriter {
       return length
     },
     write(text) {
-      const collapsed = text.replace(/[ \t\r\n\f]+/g, ' ')
-      const words = collapsed.replace(/^ | $/g, '')
-      if (collapsed.startsWith(' ')) needsSpace = true
+      const collapsed = collapsible.test(text) ? text.replace(/[ \t\r\n\f]+/g, ' ') : text
+      const [hasSpaceBefore, hasSpaceAfter] = [collapsed.startsWith(' '), collapsed.endsWith(' ')]
+      if (hasSpaceBefore) needsSpace = true
+      const words = collapsed.slice(hasSpaceBefore ? 1 : 0, hasSpaceAfter ? -1 : undefined)
       if (words === '') return
       beginText()
       add(words)
-      needsSpace = collapsed.endsWith(' ')
+      needsSpace = hasSpaceAfter
     },
     writePreformatted(text) {
       for (const [i, line] of text.split(/\r\n|\r|\n/).entries()) {

@@ -106,7 +106,7 @@ function lineAt(text: string, start: string, from: number): number {
 
 /** The value of the first field with this name, which is given in lower case. */
 export function fieldOf(fields: readonly HeaderField[], name: string): string | undefined {
-  return fields.find(field => field.name.toLowerCase() === name)?.value
+  return fields.find(field => field.name.length === name.length && field.name.toLowerCase() === name)?.value
 }
 
 function contentTypeOf(fields: readonly HeaderField[]): ContentType {
