@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import NodeClam from 'clamscan'
 import type { ClamdAddress } from '../../../src/base/config/config.ts'
 import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
+import { ClamdSocket } from '../../../src/ports/scanner/clamd-socket.ts'
 import type { Scanner } from '../../../src/ports/scanner/port.ts'
 import { until } from '../../harness/until.ts'
 
@@ -212,6 +213,36 @@ test('a reply that comes before the end of the message does not count as clean',
     })(),
   )
   expect(await scanner.scan({ kind: 'stream', stream: slow })).toEqual(unscanned)
+})
+
+test('nor does one to a message in memory of which clamd has not all', async () => {
+  const scanner = await peer(
+    socket => {
+      socket.pause()
+      socket.end('stream: OK\0')
+    },
+    { atOnce: true, timeoutMs: 5000 },
+  )
+  const bytes = Buffer.alloc(20_000_000)
+  expect(await scanner.scan({ kind: 'memory', bytes, size: bytes.length })).toEqual(unscanned)
+})
+
+test('a connection that opens after its scan was given up is closed', async () => {
+  let closed = 0
+  const server = createServer(connection => {
+    connection.on('error', () => undefined)
+    connection.on('close', () => closed++)
+    connection.resume()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const socket = new ClamdSocket()
+  const connecting = socket.connect({ kind: 'tcp', host: '127.0.0.1', port })
+  socket.destroy()
+  await connecting
+  await until(() => closed === 1)
+  server.close()
 })
 
 test('unscanned when the source fails', async () => {
