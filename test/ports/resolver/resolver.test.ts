@@ -211,6 +211,18 @@ describe('spoofed responses', () => {
 })
 
 describe('a failure', () => {
+  test('is what a server gives to which there is no route, and the next server is asked', async () => {
+    // The kernel lets no socket without SO_BROADCAST connect there, as without a network it lets none connect anywhere.
+    const unreachable = { host: '255.255.255.255', port: 53 }
+    const only = networkResolver({ servers: [unreachable], timeoutMs: 200, nowMs: () => now })
+    expect(await only.resolve(name, 'TXT')).toMatchObject({ kind: 'failed' })
+    // Longer than until a query is sent again.
+    await Bun.sleep(150)
+    dns.zone[name] = { TXT: ['here'] }
+    const both = networkResolver({ servers: [unreachable, dns.endpoint], timeoutMs: 200, nowMs: () => now })
+    expect(await both.resolve(name, 'TXT')).toMatchObject({ kind: 'found', records: ['here'] })
+  })
+
   test('is not a truncated response: the query is repeated over TCP', async () => {
     dns.zone[name] = { TXT: ['short'], behaviour: { truncated: true } }
     dns.zone['long.test'] = { TXT: ['x'.repeat(3000)] }

@@ -22,9 +22,11 @@ export function exchangeOverUdp(server: Endpoint, query: DnsQuery, timeoutMs: nu
   return new Promise(resolve => {
     const socket = createSocket(isIPv6(server.host) ? 'udp6' : 'udp4')
     let mismatches = 0
+    let isOver = false
     const send = () => socket.send(query.bytes, () => {})
-    const resend = setTimeout(send, timeoutMs / 2)
+    let resend: Timer | undefined
     const end = (result: ExchangeResult) => {
+      isOver = true
       clearTimeout(resend)
       clearTimeout(timer)
       socket.removeAllListeners()
@@ -40,7 +42,13 @@ export function exchangeOverUdp(server: Endpoint, query: DnsQuery, timeoutMs: nu
       else if (response) end({ kind: 'answered', response })
       else if (++mismatches === maxMismatches) end({ kind: 'spoofed' })
     })
-    socket.connect(server.port, server.host, send)
+    // Without a route to the server its callback gets an error, and a socket that is not connected throws when it sends.
+    socket.connect(server.port, server.host, (error?: Error) => {
+      if (isOver) return
+      if (error) return end({ kind: 'unanswered', why: codeOf(error) })
+      resend = setTimeout(send, timeoutMs / 2)
+      send()
+    })
   })
 }
 
