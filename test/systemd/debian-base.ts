@@ -4,12 +4,10 @@ import { join } from 'node:path'
 import { findProgram } from '../../src/cli/private/process.ts'
 
 const suite = 'bookworm'
-/** Do the machines have the packages of the spam filter? */
-export const hasRspamd = process.env['MAILROOM_TEST_LONG'] === '1'
 /** What the installer asks Debian for, so that a machine needs no network. */
 const packages = [
   ...['ca-certificates', 'curl', 'unzip', 'mariadb-server', 'clamav-daemon', 'clamav-freshclam'],
-  ...(hasRspamd ? ['rspamd', 'redis-server'] : []),
+  ...['rspamd', 'redis-server'],
 ]
 
 const cacheFolder = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'mailroom-test')
@@ -44,7 +42,7 @@ function proxies(): Record<string, string> {
  * once on a machine, by debootstrap, and kept in the user's cache folder.
  */
 export async function debianBase(): Promise<string> {
-  const file = join(cacheFolder, `${suite}${hasRspamd ? '-rspamd' : ''}.tar`)
+  const file = join(cacheFolder, `${suite}-rspamd.tar`)
   if (existsSync(file)) return file
   const folder = join(cacheFolder, `${suite}-${process.pid}`)
   mkdirSync(folder, { recursive: true })

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { openDatabase } from '../../src/base/database/database.ts'
 import { createDemo } from '../../src/cli/demo.ts'
 import { SmtpClient } from '../harness/smtp-client.ts'
+import { openInstalled } from './installed-mailroom.ts'
 
 /**
  * A message in and one out, by the installed Mailroom below the folder that the first argument names: one comes in by
@@ -11,10 +10,8 @@ import { SmtpClient } from '../harness/smtp-client.ts'
  * inbox ends with, and the status of what was sent. The second argument is the tag of both subjects.
  */
 const [folder = '', tag = ''] = process.argv.slice(2)
-const base = 'http://127.0.0.1:8080'
-const { key } = JSON.parse(readFileSync(join(folder, 'etc/mailroom/first-key.json'), 'utf8')) as { key: string }
-const url = readFileSync(join(folder, 'etc/mailroom/credentials/database_url'), 'utf8').trim()
-const database = openDatabase(url.replace('=/run/', `=${folder}/run/`), 2)
+const { base, key, databaseUrl, ask } = openInstalled(folder)
+const database = openDatabase(databaseUrl, 2)
 await createDemo({ base, key }, database.db)
 await database.close()
 
@@ -42,13 +39,3 @@ for (const deadline = Date.now() + 30_000; ; await Bun.sleep(100)) {
   break
 }
 process.exit(0)
-
-async function ask<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-  const response = await fetch(`${base}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
-  return (await response.json()) as Answer
-}
