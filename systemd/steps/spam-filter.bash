@@ -23,6 +23,7 @@ make_spam_filter() {
   if is_booted; then
     systemctl start redis-server
     systemctl restart rspamd
+    wait_for_spam_filter
   fi
   if [[ -z $(setting_of MAILROOM_RSPAMD) ]]; then
     want_start
@@ -32,6 +33,19 @@ make_spam_filter() {
       printf 'MAILROOM_RSPAMD=%s\nMAILROOM_RSPAMD_CONTROLLER=%s\n' "$rspamd_url" "$rspamd_controller"
     } | write_file "$settings_file" 640 "root:$account"
   fi
+}
+
+# systemd counts it as started before it has read its rules, and also where it then ends.
+wait_for_spam_filter() {
+  local deadline=$((SECONDS + 60))
+  until curl --silent --fail --output /dev/null --max-time 2 "$rspamd_url/ping" &&
+    curl --silent --fail --output /dev/null --max-time 2 "$rspamd_controller/ping"; do
+    if ((SECONDS > deadline)); then
+      say "NOTE: rspamd does not answer at $rspamd_url and $rspamd_controller; until then mail is filed without it. Its log is: journalctl -u rspamd"
+      return
+    fi
+    sleep 0.5
+  done
 }
 
 remove_spam_filter_settings() {

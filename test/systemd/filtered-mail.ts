@@ -1,11 +1,10 @@
 import { acceptedMessageId, sendMail } from '../harness/smtp-delivery.ts'
-import { until } from '../harness/until.ts'
 import { openInstalled } from './installed-mailroom.ts'
 
 /**
  * What the installed Mailroom below the folder in the first argument, and the rspamd beside it, make of a letter and of
  * GTUBE, which every spam filter takes for spam; and how much of each kind rspamd has learned once the letter was moved to
- * spam, and another that was there to the inbox.
+ * spam.
  */
 const [folder = ''] = process.argv.slice(2)
 const { ask } = openInstalled(folder)
@@ -26,7 +25,6 @@ async function deliver(name: string, body: string): Promise<Message> {
 }
 
 const describe = ({ folder, folder_reason, spam }: Message) => ({ folder, folder_reason, required: spam?.required })
-const move = ({ id }: Message, folder: string) => ask('POST', `/v1/inbox/${id}/folder`, { folder })
 
 /** Numbers of learned messages. The controller asks nobody on this machine for a password. */
 async function countLearned(): Promise<{ spam: number; ham: number }> {
@@ -36,20 +34,20 @@ async function countLearned(): Promise<{ spam: number; ham: number }> {
   return { spam: count('BAYES_SPAM'), ham: count('BAYES_HAM') }
 }
 
+/** Moves it to spam, and waits until that was learned. */
+async function teach({ id }: Message) {
+  await ask('POST', `/v1/inbox/${id}/folder`, { folder: 'spam' })
+  for (const deadline = Date.now() + 60_000; ; await Bun.sleep(500)) {
+    const learned = await countLearned()
+    if (learned.spam > 0 || Date.now() > deadline) return learned
+  }
+}
+
 const letter = await deliver(
   'letter',
   'The garden needs water on these hot days, could you look after the tomatoes and beans next week?',
 )
-const spam = await deliver(
-  'gtube',
-  `${gtube}\r\n\r\nThe choir rehearses on Mondays at seven in the parish hall, and bring your own music please.`,
-)
-await move(letter, 'spam')
-await move(spam, 'inbox')
-await until(async () => Object.values(await countLearned()).every(count => count > 0), {
-  what: 'both were learned',
-  withinMs: 40_000,
-  details: async () => JSON.stringify(await countLearned()),
-})
-process.stdout.write(JSON.stringify({ letter: describe(letter), gtube: describe(spam), learned: await countLearned() }))
+const gtubeMessage = await deliver('gtube', gtube)
+const learned = await teach(letter)
+process.stdout.write(JSON.stringify({ letter: describe(letter), gtube: describe(gtubeMessage), learned }))
 process.exit(0)

@@ -24,6 +24,14 @@ async function provide(folder: string): Promise<void> {
   for (const value of ['mailroom', 'package.json', 'bun.lock', 'tsconfig.json', 'README.md', 'docs', 'src', 'systemd'])
     cpSync(join(project, value), join(target, value), { recursive: true })
   await runAsRoot(['install', '-m', '755', process.execPath, join(folder, 'usr/local/bin/bun')])
+  // Debian's own installer writes it.
+  writeFileSync(join(folder, 'etc/hosts'), '127.0.0.1 localhost\n::1 localhost\n')
+  // Compiling its expressions and the suffixes of all domains takes rspamd most of a minute.
+  const rspamd = join(folder, 'etc/rspamd')
+  mkdirSync(join(rspamd, 'local.d'), { recursive: true })
+  writeFileSync(join(rspamd, 'suffixes'), 'com\norg\nnet\ntest\n')
+  const options = 'disable_hyperscan = true;\nurl_tld = "/etc/rspamd/suffixes";\n'
+  writeFileSync(join(rspamd, 'local.d/options.inc'), options)
   // What freshclam would fetch; Debian's clamd has its own folder made by the lines before.
   mkdirSync(join(folder, 'var/lib/clamav'), { recursive: true })
   writeFileSync(join(folder, 'var/lib/clamav/eicar.hdb'), '44d88612fea8a8f36de82e1278abb02f:68:Eicar-Test-Signature\n')
