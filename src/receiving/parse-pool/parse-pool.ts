@@ -30,7 +30,11 @@ export interface ParsePoolOptions {
 const defaultTaskTimeoutMs = 100_000
 /** One waits for DNS while another computes. */
 const tasksPerWorker = 2
-const idleMs = 2000
+/**
+ * Starting a thread and compiling its code costs as much as a dozen messages, which a pause of some seconds is not worth. It
+ * is no longer, so that a process at rest has little memory.
+ */
+const idleMs = 10_000
 
 export function openParsePool({
   resolver,
