@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { ProviderReply, Submission, SubmissionPhase } from '../port.ts'
 import type { SmarthostAddress } from './address.ts'
@@ -117,9 +117,13 @@ async function transact(
     giveUp()
     return false
   }
-  const content = inPieces(message, mayGoOn).once('end', () => {
+  const onHandedOver = () => {
     handedOver = true
-  })
+  }
+  const content =
+    message.length <= pieceBytes
+      ? inOnePiece(message, mayGoOn, onHandedOver)
+      : inPieces(message, mayGoOn).once('end', onHandedOver)
   const dsn = notify ? { dsn: notificationsOf(submission, notify) } : {}
   const envelope = { from: mailFrom, to: [...recipients], size: message.length, ...dsn }
   withdraw?.addEventListener('abort', giveUp, { once: true })
@@ -160,6 +164,19 @@ function inPieces(message: Buffer, mayGoOn: () => boolean): Readable {
       sent += pieceBytes
     },
   })
+}
+
+/**
+ * A short message as what nodemailer needs of a stream: it calls `pipe` after the reply to DATA, with the stream that escapes
+ * dots. A stream of our own around one piece costs more than transmitting it.
+ */
+function inOnePiece(message: Buffer, mayGoOn: () => boolean, onHandedOver: () => void): Readable {
+  const pipe = (escaped: Writable) => {
+    if (!mayGoOn()) return
+    onHandedOver()
+    escaped.end(message)
+  }
+  return { pipe } as unknown as Readable
 }
 
 type NodemailerError = Error & { readonly response?: unknown; readonly command?: unknown; readonly code?: unknown }

@@ -40,7 +40,7 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
   const { preset, perSecond, connections } = options
   const relays = options.urls.map(url => openRelay(url, options))
   const hosts = failoverHosts(relays)
-  const throttle = createThrottle(perSecond)
+  const throttle = perSecond === null ? undefined : createThrottle(perSecond)
   let smtputf8 = false
 
   async function transact(pool: SessionPool, submission: Submission, fresh: boolean): Promise<Transcript> {
@@ -81,7 +81,7 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
         perSecond === null ? connections : Math.min(connections, perSecond * maxThrottleSeconds),
     },
     async submit(submission) {
-      await throttle(untilTransmitted(submission))
+      await throttle?.(untilTransmitted(submission))
       const prepared = withFields(submission, preset)
       let outcomes: readonly SubmissionOutcome[] = []
       for (const host of hosts()) {
