@@ -11,6 +11,13 @@ test('converts microseconds both ways', () => {
   expect(plusMs(at, 0.001) as string).toBe('2026-01-01 00:00:00.000000')
 })
 
+test('reads an instant whichever was made last', () => {
+  const other = instantAt(1_767_225_600_000_001)
+  expect([at, other, at].map(microsecondsOf)).toEqual([
+    1_767_225_599_999_999, 1_767_225_600_000_001, 1_767_225_599_999_999,
+  ])
+})
+
 test('parses other offsets and precisions', () => {
   expect(fromIso('2026-01-01T01:59:59.9+02:00') as string).toBe('2025-12-31 23:59:59.900000')
   expect(fromIso('2026-01-01T00:00:00Z') as string).toBe('2026-01-01 00:00:00.000000')

@@ -17,8 +17,8 @@ export interface Clock {
 }
 
 /** The text of the last millisecond that was formatted: most calls come within the same one. */
-let lastMs = Number.NaN
-let lastText = ''
+let lastMs = 0
+let lastText = '1970-01-01 00:00:00.000'
 
 /** Microseconds since 1970 as an {@link Instant}. */
 export function instantAt(microseconds: number): Instant {
@@ -34,7 +34,8 @@ export function instantAt(microseconds: number): Instant {
 
 /** Microseconds since 1970. */
 export function microsecondsOf(at: Instant): number {
-  return Date.parse(`${at.slice(0, 10)}T${at.slice(11, 23)}Z`) * 1000 + Number(at.slice(23))
+  const ms = at.startsWith(lastText) ? lastMs : Date.parse(`${at.slice(0, 10)}T${at.slice(11, 23)}Z`)
+  return ms * 1000 + Number(at.slice(23))
 }
 
 /** Milliseconds since 1970, rounded down. */
