@@ -1,17 +1,15 @@
-import { type Clock, type Instant, millisecondsOf, plusMs } from '../../base/clock.ts'
+import { type Clock, type Instant, plusMs } from '../../base/clock.ts'
 import { newSemaphore, type Release } from '../../base/concurrency/semaphore.ts'
 import { type Db, isDatabaseUnavailable } from '../../base/database/database.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { timed } from '../../base/observability/metrics.ts'
 import { traced } from '../../base/observability/tracing.ts'
-import type { FindSigningKeys, SigningKey } from '../../domains/dkim/keys.ts'
-import { hasField } from '../../mail/header.ts'
+import type { FindSigningKeys } from '../../domains/dkim/keys.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Provider, SubmissionOutcome } from '../../ports/provider/port.ts'
 import type { ReturnPathSource } from '../reports/return-path.ts'
 import { type ClaimFacts, isSuppressedNow, loadClaimFacts, reversePathOf } from './claim-facts.ts'
 import { claimDueRows } from './claim-table.ts'
-import { dkimSignatures } from './dkim-signature.ts'
 import { FairQueue } from './flows/fair-queue.ts'
 import type { FlowScheduler, Slot } from './flows/flow-scheduler.ts'
 import type { OutboxLeases } from './leases.ts'
@@ -19,15 +17,15 @@ import type { Acceptance, ClaimedRecipient, FlowKey } from './outbox.ts'
 import {
   endBeforeSubmission,
   type NextStep,
-  NoSigningKeyError,
   nextAfterError,
   nextAfterOutcome,
   postponeAttempt,
   postponeForPause,
 } from './outcome.ts'
+import { prepareMessage, requireSigningKeys, signMessage } from './prepare-message.ts'
 import type { ProviderHealth } from './provider-health.ts'
 import type { RetryPolicy } from './retry.ts'
-import { newSettlementWriter, type Settlement, type SettlementResult } from './settlement.ts'
+import { Settler } from './settler.ts'
 import { SignedMessages } from './signed-messages.ts'
 import { countSubmission } from './submission-metrics.ts'
 
@@ -73,12 +71,10 @@ interface ClaimResult {
 }
 
 const retryMs = 1000
-const maxRetryMs = 10_000
-const maxSettleTriesWhileStopping = 5
 
 /**
  * Delivers what the outbox holds: claim → schedule → begin, prepare, sign → submit → settle, in the order of the methods
- * below. Whatever happens to a recipient after its claim, it ends in {@link Deliverer.settle}, unless its lease was lost.
+ * below. Whatever happens to a recipient after its claim, it ends in {@link Settler.settle}, unless its lease was lost.
  *
  * A connection submits the next message only when it is committed that the provider took the last one: a short note on the
  * row, written together with that of the next submission's begin; the events follow in larger groups. So when the process
@@ -91,7 +87,7 @@ export class Deliverer {
   private readonly messages = new SignedMessages()
   /** A permit is held from before a submission until its outcome is recorded. */
   private readonly acquirePermit: () => Promise<Release | undefined>
-  private readonly writeSettlement: (settlement: Settlement) => Promise<SettlementResult>
+  private readonly settler: Settler
   private readonly inFlight = new Set<Promise<unknown>>()
   /** One for each submission in progress. */
   private readonly withdrawals = new Set<AbortController>()
@@ -100,7 +96,7 @@ export class Deliverer {
     const keepsReturnPath = deps.provider.traits.returnPath === 'ours'
     this.deps = { ...deps, reversePaths: keepsReturnPath ? deps.reversePaths : undefined }
     this.acquirePermit = newSemaphore(deps.provider.traits.maxConcurrentSubmissions)
-    this.writeSettlement = newSettlementWriter(deps.db, deps.clock)
+    this.settler = new Settler(deps)
   }
 
   /** Ends the submissions of which nothing is transmitted yet; they are made again later. */
@@ -111,6 +107,7 @@ export class Deliverer {
   /** Resolves once all that was claimed is settled. */
   async drain(): Promise<void> {
     while (this.inFlight.size > 0) await Promise.all(this.inFlight)
+    await this.settler.drain()
   }
 
   /** Claim: takes due recipients under a lease, and delivers them in the background. */
@@ -139,7 +136,7 @@ export class Deliverer {
         { err: error, claimed: claimed.length },
         'could not process claimed outbox rows; they are tried again in a second',
       )
-      await this.settleAll(claimed, recipient => postponeAttempt(recipient, plusMs(clock.now(), retryMs)))
+      await this.settler.settleAll(claimed, recipient => postponeAttempt(recipient, plusMs(clock.now(), retryMs)))
     }
   }
 
@@ -149,7 +146,7 @@ export class Deliverer {
     const steps = new Map(recipients.map(recipient => [recipient, stepBeforeSubmission(recipient, facts, now)]))
     const toSubmit = recipients.filter(recipient => steps.get(recipient) === null)
     await Promise.all([
-      ...Array.from(steps, ([recipient, next]) => next && this.settle(recipient, next, false)),
+      ...Array.from(steps, ([recipient, next]) => next && this.settler.settle(recipient, next, false)),
       ...this.submissionsOf(toSubmit).map(group => this.deliverMessage(group, facts)),
     ])
   }
@@ -179,7 +176,7 @@ export class Deliverer {
     try {
       const isRun =
         !isStopping() && (await scheduler.run(group.first, slot => this.submitAndSettle(group, facts, slot)))
-      if (!isRun) await this.settleAll(group.recipients, recipient => postponeAttempt(recipient, clock.now()))
+      if (!isRun) await this.settler.settleAll(group.recipients, recipient => postponeAttempt(recipient, clock.now()))
     } finally {
       this.messages.leave(group.first)
     }
@@ -190,7 +187,8 @@ export class Deliverer {
     const { clock, log, leases, retry } = this.deps
     const { first, recipients } = group
     try {
-      if (!this.maySubmitNow(first)) return await this.settleAll(recipients, one => this.stepInsteadOf(one, facts))
+      if (!this.maySubmitNow(first))
+        return await this.settler.settleAll(recipients, one => this.stepInsteadOf(one, facts))
       await this.messages.use(first, async signed => {
         // At the same time: both wait for the database. What is begun but cannot be signed is settled like the rest.
         const [ours, message] = await Promise.all([this.begin(recipients), signed(() => this.make(first, facts))])
@@ -199,7 +197,7 @@ export class Deliverer {
     } catch (error) {
       log.error({ err: error, email_id: first.emailId }, 'could not prepare an email for submission; it is tried again')
       const inHand = recipients.filter(recipient => leases.has(recipient.id))
-      await this.settleAll(inHand, recipient =>
+      await this.settler.settleAll(inHand, recipient =>
         isDatabaseUnavailable(error)
           ? postponeAttempt(recipient, plusMs(clock.now(), retryMs))
           : nextAfterError(recipient, error, clock.now(), retry),
@@ -236,26 +234,8 @@ export class Deliverer {
 
   private async make(claimed: ClaimedRecipient, facts: ClaimFacts): Promise<Buffer> {
     const keys = requireSigningKeys(claimed, facts)
-    return this.sign(await this.prepare(claimed), keys)
-  }
-
-  /**
-   * Prepare: the stored message with its Date. One that its client did not give is when the email was accepted or scheduled
-   * for: the same at each attempt.
-   */
-  private async prepare({ organizationId, blobId, scheduledAt, createdAt }: ClaimedRecipient): Promise<Buffer> {
-    const stored = await timed('out', 'read', () => this.deps.blobs.readWhole(organizationId, blobId))
-    return hasField(stored, 'date') ? stored : Buffer.concat([dateField(scheduledAt ?? createdAt), stored])
-  }
-
-  /** Sign: puts one DKIM signature a key in front of the message. */
-  private async sign(message: Buffer, keys: readonly SigningKey[]): Promise<Buffer> {
-    const { clock, provider } = this.deps
-    const nowSeconds = Math.floor(millisecondsOf(clock.now()) / 1000)
-    const signatures = await timed('out', 'sign', () =>
-      dkimSignatures(message, keys, nowSeconds, provider.traits.unsignedHeaders),
-    )
-    return Buffer.concat([signatures, message])
+    const message = await prepareMessage(claimed, this.deps.blobs)
+    return signMessage(message, keys, this.deps)
   }
 
   /** Submits while the circuit breaker is closed. Ends with the provider's reply; what follows is recorded in the background. */
@@ -265,14 +245,14 @@ export class Deliverer {
     const release = await this.acquirePermit()
     if (!health.beginAttempt(first.domainId)) {
       release?.()
-      return this.settleAll(recipients, recipient => postponeAttempt(recipient, health.retryAt(first.domainId)))
+      return this.settler.settleAll(recipients, recipient => postponeAttempt(recipient, health.retryAt(first.domainId)))
     }
     const outcomes = await slot.time(() => timed('out', 'submit', () => this.submit(group, message, facts)))
     health.recordOutcomes(first.domainId, outcomes)
     const now = clock.now()
     const recording = outcomes.map(async (outcome, i) => {
       const recipient = recipients[i] ?? first
-      const settling = () => this.settle(recipient, nextAfterOutcome(recipient, outcome, now, retry), true)
+      const settling = () => this.settler.settle(recipient, nextAfterOutcome(recipient, outcome, now, retry), true)
       if (outcome.kind === 'accepted' && (await this.noteAccepted(recipient, { at: now, outcome })))
         this.track(settling())
       else await settling()
@@ -348,46 +328,6 @@ export class Deliverer {
       'submitted',
     )
   }
-
-  /** Settles recipients that were not submitted. */
-  private async settleAll(
-    recipients: readonly ClaimedRecipient[],
-    nextStep: (recipient: ClaimedRecipient) => NextStep,
-  ): Promise<void> {
-    await Promise.all(recipients.map(recipient => this.settle(recipient, nextStep(recipient), false)))
-  }
-
-  /**
-   * Settle: writes what follows for a recipient, however long that takes, because what the provider took and nobody wrote is
-   * submitted again some day. Resolves when it is written, or when this alone cannot be written, so that it holds up nothing
-   * else: then it is tried further in the background.
-   */
-  private async settle(claimed: ClaimedRecipient, next: NextStep, isOutcome: boolean): Promise<void> {
-    const { promise: isAloneUnwritable, resolve: goOn } = Promise.withResolvers<void>()
-    const settling = this.writeUntilSettled({ claimed, next, isOutcome }, goOn)
-    this.track(settling)
-    await Promise.race([settling, isAloneUnwritable])
-  }
-
-  private async writeUntilSettled(settlement: Settlement, onAloneUnwritable: () => void): Promise<void> {
-    const { leases, log, isStopping } = this.deps
-    const { claimed } = settlement
-    const logKeys = { email_id: claimed.emailId, attempt: claimed.attempts + 1 }
-    for (let tries = 1; ; tries++) {
-      try {
-        const result = await timed('out', 'settle', () => this.writeSettlement(settlement))
-        if (result === 'lost') log.warn(logKeys, 'outbox lease lost; another process has the recipient')
-        break
-      } catch (error) {
-        log.error({ err: error, ...logKeys }, 'could not write the outcome of a submission; it is tried again')
-        if (isStopping() && tries >= maxSettleTriesWhileStopping) break
-        const isDatabaseAway = isDatabaseUnavailable(error)
-        if (!isDatabaseAway) onAloneUnwritable()
-        await Bun.sleep(isDatabaseAway ? retryMs : Math.min(retryMs * tries, maxRetryMs))
-      }
-    }
-    leases.release(claimed)
-  }
 }
 
 /** What ends a recipient or makes it wait before it is submitted; null: it is to be submitted. */
@@ -395,16 +335,4 @@ function stepBeforeSubmission(claimed: ClaimedRecipient, facts: ClaimFacts, now:
   const end = endBeforeSubmission(claimed, isSuppressedNow(claimed, facts), now)
   if (end) return end
   return facts.pausedBrands.has(claimed.brandId) ? postponeForPause(claimed, now) : null
-}
-
-/** @throws NoSigningKeyError */
-function requireSigningKeys({ domainId, fromAddress }: ClaimedRecipient, facts: ClaimFacts): readonly SigningKey[] {
-  const keys = facts.signingKeys.get(domainId)
-  if (!keys || keys.length === 0) throw new NoSigningKeyError(`The domain of ${fromAddress} has no signing key.`)
-  return keys
-}
-
-/** RFC 5322 §3.6.1. */
-function dateField(at: Instant): Buffer {
-  return Buffer.from(`Date: ${new Date(millisecondsOf(at)).toUTCString().replace('GMT', '+0000')}\r\n`)
 }
