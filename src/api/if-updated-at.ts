@@ -1,18 +1,25 @@
 import { t } from 'elysia'
 import { type Instant, instantAt, microsecondsOf, toIso } from '../base/clock.ts'
-import { refuse } from '../base/refusal.ts'
+import { type Refusal, refuse } from '../base/refusal.ts'
+import { nullable } from './common-schemas.ts'
 import { readInstant } from './page.ts'
+
+const description =
+  'The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`.'
 
 /**
  * `if_updated_at` in the body of a change: it is made only if nobody has changed the resource since the caller read it, so
  * that two people who edit one thing do not overwrite each other unseen.
  */
-export const ifUpdatedAtSchema = t.Optional(
-  t.String({
-    description:
-      'The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`.',
-  }),
-)
+export const ifUpdatedAtSchema = t.Optional(t.String({ description }))
+
+/** The same for what may have no `updated_at`. */
+export const ifUpdatedAtOrNullSchema = t.Optional(nullable(t.String({ description })))
+
+/** What a change depends on; absent: on nothing. */
+export interface ConditionalChange {
+  readonly if_updated_at?: string | null | undefined
+}
 
 /** The refusals of {@link requireUnchanged}. */
 export const ifUpdatedAtRefusals = ['changed_since_read'] as const
@@ -24,15 +31,30 @@ export const ifUpdatedAtRefusals = ['changed_since_read'] as const
  */
 export function requireUnchanged(
   what: string,
-  row: { readonly updated_at: Instant },
-  { if_updated_at }: { readonly if_updated_at?: string | undefined },
+  { updated_at }: { readonly updated_at: Instant | null },
+  change: ConditionalChange,
 ): void {
-  if (if_updated_at === undefined || readInstant(if_updated_at, 'if_updated_at') === row.updated_at) return
-  throw refuse('changed_since_read', {
-    message: `${what} was changed at ${toIso(row.updated_at)}, after it was read.`,
+  const expected = readIfUpdatedAt(change)
+  if (expected !== undefined && expected !== updated_at) throw changedSinceRead(what, updated_at)
+}
+
+/** The `updated_at` that a change depends on; undefined: on none. @throws Refusal `invalid_request` */
+export function readIfUpdatedAt({ if_updated_at: text }: ConditionalChange): Instant | null | undefined {
+  return typeof text === 'string' ? readInstant(text, 'if_updated_at') : text
+}
+
+/** The refusal of a change that does not know of the last one. */
+export function changedSinceRead(what: string, updatedAt: Instant | null): Refusal {
+  return refuse('changed_since_read', {
+    message: `${what} was changed${updatedAt === null ? '' : ` at ${toIso(updatedAt)}`}, after it was read.`,
     param: 'if_updated_at',
     resolution: 'Read it again, and decide what to keep.',
   })
+}
+
+/** When a row was last changed, its creation included. */
+export function lastUpdatedAt(row: { readonly created_at: Instant; readonly updated_at: Instant | null }): Instant {
+  return row.updated_at ?? row.created_at
 }
 
 /** The `updated_at` of a change: now, but always later than the one before, by which changes are told apart. */

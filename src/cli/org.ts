@@ -5,12 +5,12 @@ import {
   createOrganizationByOperator,
 } from '../accounts/organizations/operator-changes.ts'
 import {
+  changeOrganization,
   findOrganization,
   listOrganizations,
   listOrganizationUsage,
   maxCounted,
   removeOrganization,
-  renameOrganization,
 } from '../accounts/organizations/organizations.ts'
 import { getUsage, includedEmails, type Plan } from '../accounts/organizations/quota.ts'
 import { systemClock, toIso } from '../base/clock.ts'
@@ -62,7 +62,10 @@ const list = defineCommand({
   details: 'A month is a calendar month in UTC.',
   async run(_values, { env }) {
     const organizations = await withDatabase(env, db => listOrganizationUsage(db, systemClock.now()))
-    const rows = organizations.map(({ created_at, ...rest }) => ({ ...rest, created_at: toIso(created_at) }))
+    const rows = organizations.map(({ created_at, updated_at: _, ...rest }) => ({
+      ...rest,
+      created_at: toIso(created_at),
+    }))
     const sent = ({ used, included, month }: (typeof rows)[number]) =>
       `${used}${included === null ? '' : ` of ${included}`} emails in ${month}`
     return {
@@ -130,7 +133,7 @@ const rename = defineCommand({
   async run({ id, name }, { env }) {
     const { plan } = await withDatabase(env, db =>
       inTransaction(db, async tx => {
-        const before = (await findOrganization(tx, id)) ?? refuseUnknown(id)
+        const { before, after } = (await changeOrganization(tx, systemClock, id, { name })) ?? refuseUnknown(id)
         const detail = { from: before.name, to: name }
         await recordAuditEntry(tx, currentOperator(env), {
           action: 'org.rename',
@@ -138,7 +141,7 @@ const rename = defineCommand({
           detail,
           organizationId: id,
         })
-        return (await renameOrganization(tx, id, name)) ?? refuseUnknown(id)
+        return after
       }),
     )
     return { json: { id, name, plan }, text: `Renamed ${id} to ${name}.` }

@@ -4,6 +4,7 @@ import { selectBrands } from '../accounts/brands/table.ts'
 import { managerRefusals, requireManager } from '../accounts/members/manager.ts'
 import { nullable, oneOf } from '../api/common-schemas.ts'
 import { describeRoute } from '../api/describe.ts'
+import { ifUpdatedAtRefusals } from '../api/if-updated-at.ts'
 import type { SessionMember } from '../api/session/session.ts'
 import { sessionApi } from '../api/session/session-route.ts'
 import type { Clock } from '../base/clock.ts'
@@ -13,13 +14,13 @@ import { planOrganizationRetention } from './plan.ts'
 import { changeRetentionPolicy, maxRetentionDays } from './policies/change-policy.ts'
 import {
   minimumDays,
-  type RetentionDays,
   type RetentionKind,
   type RetentionSettings,
   retentionKindNames,
   retentionKinds,
 } from './policies/kinds.ts'
 import { loadRetentionPolicies, type RetentionChange } from './policies/policies.ts'
+import { ifSetAtSchema, readCondition, toJsonSetAt } from './schema.ts'
 
 export interface OrganizationRetentionDeps {
   readonly db: Db
@@ -32,6 +33,8 @@ const countLimits = { maxItems: 10_000, maxMs: 2000 }
 
 const daysSchema = nullable(t.Integer({ minimum: 1, maximum: maxRetentionDays, description: 'null: forever.' }))
 
+const setAtSchema = nullable(t.String({ format: 'date-time', description: 'When it was set; null: it is not.' }))
+
 const retentionSchema = t.Object(
   {
     data: t.Array(
@@ -42,7 +45,8 @@ const retentionSchema = t.Object(
         set_for: oneOf(['organization', 'instance'], { description: 'Who set it; instance: also by default.' }),
         instance_days: daysSchema,
         minimum_days: t.Integer(),
-        brands: t.Array(t.Object({ brand_id: t.String(), days: daysSchema })),
+        updated_at: setAtSchema,
+        brands: t.Array(t.Object({ brand_id: t.String(), days: daysSchema, updated_at: setAtSchema })),
       }),
     ),
   },
@@ -62,6 +66,9 @@ const changeSchema = t.Object({
   brand_id: t.Optional(t.String({ description: 'The brand it is set for; absent: the organization.' })),
   days: t.Union([t.Integer({ minimum: 1, maximum: maxRetentionDays }), t.Literal('forever'), t.Literal('inherit')]),
 })
+
+/** The change, if nobody made another one since it was read. */
+const conditionalChangeSchema = t.Object({ ...changeSchema.properties, if_updated_at: ifSetAtSchema })
 
 const retentionRefusals = [...managerRefusals, 'not_found', 'brand_restricted'] as const
 
@@ -85,9 +92,12 @@ export function organizationRetentionRoutes(deps: OrganizationRetentionDeps) {
       response: planSchema,
     })
     .put('/app/api/organization/retention', ({ member, body }) => setRetention(deps, member, body), {
-      detail: describeRoute('setRetention', 'Set how long a kind is kept', retentionRefusals),
+      detail: describeRoute('setRetention', 'Set how long a kind is kept', [
+        ...retentionRefusals,
+        ...ifUpdatedAtRefusals,
+      ]),
       member: 'confirmed',
-      body: changeSchema,
+      body: conditionalChangeSchema,
       response: retentionSchema,
     })
 }
@@ -99,8 +109,8 @@ async function getRetention(
   requireManager(member)
   const { organizationId } = member
   const policies = await loadRetentionPolicies(db, settings)
-  const daysSetFor = (scope: string, kind: RetentionKind): RetentionDays | undefined =>
-    policies.rows.find(row => row.scope === scope && row.kind === kind)?.days
+  const policyOf = (scope: string, kind: RetentionKind) =>
+    policies.rows.find(row => row.scope === scope && row.kind === kind)
   const brands = await selectBrands(db, organizationId, null)
   const brandIds: ReadonlySet<string> = new Set(brands.map(brand => brand.id))
   return {
@@ -108,12 +118,13 @@ async function getRetention(
       kind,
       description: retentionKinds[kind],
       days: policies.daysFor(kind, organizationId, null),
-      set_for: daysSetFor(organizationId, kind) === undefined ? 'instance' : 'organization',
-      instance_days: daysSetFor('instance', kind) ?? null,
+      set_for: policyOf(organizationId, kind) === undefined ? 'instance' : 'organization',
+      instance_days: policyOf('instance', kind)?.days ?? null,
       minimum_days: minimumDays(kind, settings),
+      updated_at: toJsonSetAt(policyOf(organizationId, kind)),
       brands: policies.rows
         .filter(row => row.kind === kind && brandIds.has(row.scope))
-        .map(row => ({ brand_id: row.scope, days: row.days })),
+        .map(row => ({ brand_id: row.scope, days: row.days, updated_at: toJsonSetAt(row) })),
     })),
   }
 }
@@ -132,11 +143,16 @@ async function getPlan(
   }
 }
 
-async function setRetention(deps: OrganizationRetentionDeps, member: SessionMember, body: Static<typeof changeSchema>) {
+async function setRetention(
+  deps: OrganizationRetentionDeps,
+  member: SessionMember,
+  body: Static<typeof conditionalChangeSchema>,
+) {
   requireManager(member)
+  const { organizationId } = member
   const change = await readChange(deps, member, body)
   const operator = { actor: member.person.email, clock: deps.clock, ip: member.person.ip }
-  await changeRetentionPolicy(deps.db, operator, change, member.organizationId)
+  await changeRetentionPolicy(deps.db, operator, change, { organizationId, ...readCondition(body) })
   return getRetention(deps, member)
 }
 

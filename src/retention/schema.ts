@@ -1,8 +1,11 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../api/common-schemas.ts'
+import type { ConditionalChange } from '../api/if-updated-at.ts'
+import { toIso } from '../base/clock.ts'
 import type { RetentionPlan } from './plan.ts'
 import { maxRetentionDays } from './policies/change-policy.ts'
 import { retentionKindNames } from './policies/kinds.ts'
+import type { RetentionPolicyRow } from './policies/table.ts'
 import type { StorageForecast } from './storage/forecast.ts'
 
 const forecastSchema = t.Object({
@@ -32,6 +35,19 @@ export const storageSchema = t.Object({
   measured_at: dateTimeSchema,
 })
 
+/** As `if_updated_at` elsewhere, with a word for null, which in a body counts as absent. */
+export const ifSetAtSchema = t.Optional(
+  t.String({
+    description:
+      'The `updated_at` that was read, `never` for null: what was set since stays, and the answer is 409 `changed_since_read`.',
+  }),
+)
+
+/** What a change of a retention time depends on. */
+export function readCondition({ if_updated_at }: { readonly if_updated_at?: string | undefined }): ConditionalChange {
+  return { if_updated_at: if_updated_at === 'never' ? null : if_updated_at }
+}
+
 export const policyListSchema = t.Object({
   data: t.Array(
     t.Object({
@@ -39,6 +55,7 @@ export const policyListSchema = t.Object({
       name: nullable(t.String()),
       kind: t.String(),
       days: nullable(t.Integer({ description: 'null: forever.' })),
+      updated_at: nullable(t.String({ format: 'date-time', description: 'When it was set; null: by default.' })),
     }),
   ),
   kinds: t.Array(t.Object({ kind: t.String(), description: t.String(), minimum_days: t.Integer() })),
@@ -49,7 +66,13 @@ export const policyChangeSchema = t.Object({
   kind: oneOf(retentionKindNames),
   keep: oneOf(['days', 'forever', 'inherit'], { description: '`inherit`: removes what was set.' }),
   days: t.Optional(t.Integer({ minimum: 1, maximum: maxRetentionDays })),
+  if_updated_at: ifSetAtSchema,
 })
+
+/** The `updated_at` of a retention time; undefined: it is not set. */
+export function toJsonSetAt(policy: Pick<RetentionPolicyRow, 'set_at'> | undefined): string | null {
+  return policy?.set_at ? toIso(policy.set_at) : null
+}
 
 /** What a retention plan is made of, as JSON. */
 export function toJsonPlan({ removals, unreferencedBlobs }: RetentionPlan) {

@@ -4,6 +4,7 @@ import { listOrganizations } from '../accounts/organizations/organizations.ts'
 import { startedTaskSchema } from '../accounts/tasks/schema.ts'
 import type { OperatorTasks } from '../accounts/tasks/tasks.ts'
 import { describeRoute } from '../api/describe.ts'
+import { ifUpdatedAtRefusals } from '../api/if-updated-at.ts'
 import { sessionApi } from '../api/session/session-route.ts'
 import { hourMs, toIso } from '../base/clock.ts'
 import { cachedResult } from '../base/concurrency/cached-result.ts'
@@ -16,7 +17,15 @@ import { minimumDays, retentionKindNames, retentionKinds } from './policies/kind
 import { loadRetentionPolicies, type RetentionChange } from './policies/policies.ts'
 import type { RetentionDeps } from './retention.ts'
 import { runRetentionNow } from './run-now.ts'
-import { policyChangeSchema, policyListSchema, storageSchema, toJsonForecast, toJsonPlan } from './schema.ts'
+import {
+  policyChangeSchema,
+  policyListSchema,
+  readCondition,
+  storageSchema,
+  toJsonForecast,
+  toJsonPlan,
+  toJsonSetAt,
+} from './schema.ts'
 import { forecastStorage } from './storage/forecast.ts'
 import { sumByKind } from './storage/kinds.ts'
 import { selectOrganizationBytes, selectTableSizes } from './storage/table.ts'
@@ -65,7 +74,10 @@ export function storageSessionRoutes(deps: StorageRoutesDeps) {
       async () => {
         const [{ rows }, names] = await Promise.all([loadRetentionPolicies(db, settings), organizationNames(deps)])
         return {
-          data: rows.map(row => ({ ...row, name: names.get(row.scope) ?? null })),
+          data: rows.map(row => {
+            const { scope, kind, days } = row
+            return { scope, name: names.get(scope) ?? null, kind, days, updated_at: toJsonSetAt(row) }
+          }),
           kinds: retentionKindNames.map(kind => ({
             kind,
             description: retentionKinds[kind],
@@ -83,7 +95,7 @@ export function storageSessionRoutes(deps: StorageRoutesDeps) {
       '/app/api/instance/storage/retention',
       async ({ body, session, context }) => {
         const change = readChange(body, deps)
-        if (!(await changeRetentionPolicy(db, sessionActor(session, context, clock), change)))
+        if (!(await changeRetentionPolicy(db, sessionActor(session, context, clock), change, readCondition(body))))
           throw refuse('not_found', { message: `There is no organization or brand ${body.scope}.`, param: 'scope' })
         return {}
       },
@@ -91,7 +103,10 @@ export function storageSessionRoutes(deps: StorageRoutesDeps) {
         operator: 'confirmed',
         body: policyChangeSchema,
         response: t.Object({}),
-        detail: describeRoute('setInstanceRetention', 'Set how long a kind is kept', ['not_found']),
+        detail: describeRoute('setInstanceRetention', 'Set how long a kind is kept', [
+          'not_found',
+          ...ifUpdatedAtRefusals,
+        ]),
       },
     )
     .post(

@@ -115,6 +115,7 @@ async function members(count: number, organization_id: Id<'org'>): Promise<void>
     created_at: now,
     last_active_at: null,
     user_id: null,
+    updated_at: null,
   } as const
   const row = () => {
     const id = newId('mem')
@@ -126,7 +127,14 @@ async function members(count: number, organization_id: Id<'org'>): Promise<void>
 
 /** Invitations closed in each of the three ways, and a hundred open ones among them. */
 async function invitations(organization_id: Id<'org'>): Promise<void> {
-  const fixed = { email: null, brand_ids: toJson([]), permissions: '', invited_by: null, member_id: null }
+  const fixed = {
+    email: null,
+    brand_ids: toJson([]),
+    permissions: '',
+    invited_by: null,
+    member_id: null,
+    updated_at: null,
+  }
   const row = (i: number) => ({
     id: newId('inv'),
     organization_id,

@@ -1,3 +1,5 @@
+import { systemClock, toIso } from '../../src/base/clock.ts'
+
 /** A record as in Cloudflare's API. */
 export interface CloudflareRecord {
   id: string
@@ -113,7 +115,7 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
     if (!record) return cloudflareError(404, 81044, 'Record does not exist.')
     if (request.method === 'DELETE') zone.records.splice(index, 1)
     if (request.method !== 'PATCH') return success(record)
-    const changed = { ...record, ...body, comment: body.comment || null, modified_on: new Date().toISOString() }
+    const changed = { ...record, ...body, comment: body.comment || null, modified_on: toIso(systemClock.now()) }
     const refused = refuse(zone, changed)
     if (refused) return refused
     zone.records[index] = changed
@@ -151,7 +153,7 @@ export function startCloudflare({ mostPerPage = 3 } = {}): TestCloudflare {
 }
 
 function whole(record: Partial<CloudflareRecord>): CloudflareRecord {
-  const now = new Date().toISOString()
+  const now = toIso(systemClock.now())
   const { type = '', name = '', content = '', comment } = record
   return {
     ttl: 1,

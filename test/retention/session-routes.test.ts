@@ -60,7 +60,8 @@ test('shows disks and what fills them, and sets a retention time as the command 
   const scope = us.brandId
   expect((await client.post(`${path}/retention`, { scope, kind: 'spam', keep: 'days', days: 5 })).status).toBe(200)
   const listed = (await client.get(`${path}/retention`)).json
-  expect(listed.data).toContainEqual({ scope, kind: 'spam', days: 5, name: null })
+  const row = { scope, kind: 'spam', days: 5, name: null, updated_at: expect.any(String) }
+  expect(listed.data).toContainEqual(row)
   expect(await command('show')).toContainEqual({ scope, kind: 'spam', days: 5 })
   const entry = async () =>
     (await selectAuditEntries(inbox.server.database.db, { action: 'retention.set' }, { limit: 1 }))[0]
@@ -73,6 +74,21 @@ test('shows disks and what fills them, and sets a retention time as the command 
   expect((await client.get(`${path}/retention`)).json.data.some((row: { scope: string }) => row.scope === scope)).toBe(
     false,
   )
+})
+
+test('of two operators who set a retention time after the same reading, the later is refused', async () => {
+  const set = (days: number, if_updated_at: string) =>
+    client.post(`${path}/retention`, { scope: 'instance', kind: 'spam', keep: 'days', days, if_updated_at })
+  const readAt = async () =>
+    (await client.get(`${path}/retention`)).json.data.find(
+      ({ scope, kind }: { scope: string; kind: string }) => scope === 'instance' && kind === 'spam',
+    ).updated_at
+  expect(await readAt()).toBeNull()
+  expect((await set(11, 'never')).status).toBe(200)
+  const refused = await set(12, 'never')
+  expect([refused.status, refused.json.error.code]).toEqual([409, 'changed_since_read'])
+  expect((await set(12, await readAt())).status).toBe(200)
+  await client.post(`${path}/retention`, { scope: 'instance', kind: 'spam', keep: 'inherit' })
 })
 
 test.each([

@@ -101,7 +101,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a member and what they may do
+         * @description Needs the scope `members:read`.
+         *
+         *     Not available to API keys that are restricted to a brand.
+         */
+        get: operations["getMember"];
         put?: never;
         post?: never;
         /**
@@ -159,7 +165,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get an open invitation
+         * @description Needs the scope `members:read`.
+         *
+         *     Not available to API keys that are restricted to a brand.
+         */
+        get: operations["getInvitation"];
         put?: never;
         post?: never;
         /**
@@ -1448,6 +1460,11 @@ export interface components {
             permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When the role, brands or permissions last changed.
+             */
+            updated_at: string;
             /** Format: date-time */
             last_active_at: string | null;
         };
@@ -1464,6 +1481,11 @@ export interface components {
             invited_by: string | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When the brands or permissions last changed.
+             */
+            updated_at: string;
             /** Format: date-time */
             expires_at: string;
         };
@@ -1480,6 +1502,11 @@ export interface components {
             invited_by: string | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When the brands or permissions last changed.
+             */
+            updated_at: string;
             /** Format: date-time */
             expires_at: string;
             /** @description Returned only here. Anyone who has it may accept the invitation. */
@@ -2394,6 +2421,29 @@ export interface operations {
             };
         };
     };
+    getMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a member and what they may do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+        };
+    };
     removeMember: {
         parameters: {
             query?: never;
@@ -2442,6 +2492,8 @@ export interface operations {
                 "application/json": {
                     brand_ids?: string[];
                     permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -2513,6 +2565,29 @@ export interface operations {
             };
         };
     };
+    getInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get an open invitation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+        };
+    };
     revokeInvitation: {
         parameters: {
             query?: never;
@@ -2561,6 +2636,8 @@ export interface operations {
                 "application/json": {
                     brand_ids?: string[];
                     permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -2978,6 +3055,8 @@ export interface operations {
                     ttl?: number;
                     /** @description Required for MX, not allowed for other types. */
                     priority?: number | null;
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string | null;
                 };
             };
         };

@@ -1,6 +1,7 @@
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import { ifUpdatedAtRefusals, lastUpdatedAt, nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
 import { decodeCursor, encodeCursor, invalidCursor, pageSize } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import { type Clock, dayMs, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
@@ -13,7 +14,7 @@ import { type AuditedCaller, recordCallerEntry } from '../audit/audit.ts'
 import { brandRefusals, resolveBrandIds } from '../brands/brands.ts'
 import { formatPermissions, type Permission } from '../keys/permissions.ts'
 import { memberExistsRefusal } from '../members/members.ts'
-import { canonicalEmail } from '../members/schema.ts'
+import { type AccessChange, canonicalEmail } from '../members/schema.ts'
 import { selectMemberByEmail } from '../members/table.ts'
 import { type CreatedInvitationJson, type InvitationJson, toJsonInvitation } from './schema.ts'
 import {
@@ -22,6 +23,7 @@ import {
   type InvitationRow,
   insertInvitation,
   lockInvitation,
+  selectInvitation,
   selectOpenInvitations,
   updateInvitation,
 } from './table.ts'
@@ -73,6 +75,7 @@ export async function createInvitation(
     accepted_at: null,
     revoked_at: null,
     member_id: null,
+    updated_at: null,
   }
   await inTransaction(deps.db, async db => {
     await insertInvitation(db, row)
@@ -122,31 +125,51 @@ function parseInvitationCursor(cursor: string): InvitationCursor {
   throw invalidCursor(cursor)
 }
 
-/** Changes the given fields of an open invitation; its link stays valid. @throws Refusal `not_found`, `invitation_closed` */
+/** @throws Refusal `not_found`, `invitation_closed` */
+export async function getInvitation(
+  deps: Pick<InvitationDeps, 'db' | 'clock'>,
+  tenant: Pick<Tenant, 'organizationId'>,
+  id: string,
+): Promise<InvitationJson> {
+  return toJsonInvitation(await loadOpen(deps.db, tenant, id, { now: deps.clock.now(), select: selectInvitation }))
+}
+
+/** The refusals of {@link changeInvitation}. */
+export const changeInvitationRefusals = [
+  'not_found',
+  'invitation_closed',
+  ...brandRefusals,
+  ...ifUpdatedAtRefusals,
+] as const
+
+/**
+ * Changes the given fields of an open invitation; its link stays valid.
+ * @throws Refusal `not_found`, `invitation_closed`, `changed_since_read`
+ */
 export function changeInvitation(
   deps: InvitationDeps,
   caller: AuditedCaller,
   id: string,
-  change: {
-    readonly brand_ids?: readonly string[] | undefined
-    readonly permissions?: readonly Permission[] | undefined
-  },
+  { if_updated_at, ...access }: AccessChange,
   reservation?: Reservation,
 ): Promise<InvitationJson> {
   return inTransaction(deps.db, async db => {
-    const at = deps.clock.now()
-    const invitation = await lockOpen(db, caller, id, at)
+    const now = deps.clock.now()
+    const invitation = await loadOpen(db, caller, id, { now, select: lockInvitation })
+    const last = lastUpdatedAt(invitation)
+    requireUnchanged('The invitation', { updated_at: last }, { if_updated_at })
     const changes = {
-      ...(change.brand_ids && {
-        brand_ids: toJson(await resolveBrandIds(db, caller.organizationId, change.brand_ids, 'brand_ids')),
+      ...(access.brand_ids && {
+        brand_ids: toJson(await resolveBrandIds(db, caller.organizationId, access.brand_ids, 'brand_ids')),
       }),
-      ...(change.permissions && { permissions: formatPermissions(change.permissions) }),
+      ...(access.permissions && { permissions: formatPermissions(access.permissions) }),
+      updated_at: nextUpdatedAt(last, now),
     }
     await updateInvitation(db, caller.organizationId, invitation.id, changes)
     const entry = {
       action: 'invitation.change',
       subject: invitation.id,
-      detail: { email: invitation.email, ...change },
+      detail: { email: invitation.email, ...access },
     }
     await recordCallerEntry(db, caller, deps.clock, entry)
     const body = toJsonInvitation({ ...invitation, ...changes })
@@ -164,7 +187,7 @@ export function revokeInvitation(
 ): Promise<{ id: string; deleted: true }> {
   return inTransaction(deps.db, async db => {
     const at = deps.clock.now()
-    const invitation = await lockOpen(db, caller, id, at)
+    const invitation = await loadOpen(db, caller, id, { now: at, select: lockInvitation })
     await updateInvitation(db, caller.organizationId, invitation.id, { revoked_at: at })
     const entry = { action: 'invitation.revoke', subject: invitation.id, detail: { email: invitation.email } }
     await recordCallerEntry(db, caller, deps.clock, entry)
@@ -174,19 +197,19 @@ export function revokeInvitation(
   })
 }
 
-async function lockOpen(
+async function loadOpen(
   db: Db,
   { organizationId }: Pick<Tenant, 'organizationId'>,
   id: string,
-  now: Instant,
+  { now, select }: { readonly now: Instant; readonly select: typeof selectInvitation },
 ): Promise<InvitationRow> {
-  const invitation = isId('inv', id) ? await lockInvitation(db, organizationId, id) : undefined
+  const invitation = isId('inv', id) ? await select(db, organizationId, id) : undefined
   if (!invitation) throw refuse('not_found', { message: `There is no invitation ${id}.` })
   requireOpen(invitation, now)
   return invitation
 }
 
-/** The refusals of every change of an invitation. */
+/** The refusals of every operation on one invitation. */
 export const openInvitationRefusals = ['not_found', 'invitation_closed'] as const
 
 /** @throws Refusal `invitation_closed` when the invitation was accepted or revoked, or has expired */

@@ -5,12 +5,19 @@ import { limitParamSchema } from '../../api/page.ts'
 import { comesFromBrowser, showRefusalsAs } from '../../api/pages/browser.ts'
 import { publicBody } from '../../api/public-body.ts'
 import { api } from '../../api/route.ts'
-import { brandRefusals } from '../brands/brands.ts'
-import { brandIdsSchema, memberNameSchema, memberSchema, permissionsSchema } from '../members/schema.ts'
+import {
+  accessChangeSchema,
+  brandIdsSchema,
+  memberNameSchema,
+  memberSchema,
+  permissionsSchema,
+} from '../members/schema.ts'
 import {
   changeInvitation,
+  changeInvitationRefusals,
   createInvitation,
   createInvitationRefusals,
+  getInvitation,
   type InvitationDeps,
   listInvitations,
   openInvitationRefusals,
@@ -44,17 +51,24 @@ export function invitationRoutes(deps: InvitationDeps) {
         response: { 201: createdInvitationSchema },
       },
     )
+    .get('/v1/invitations/:id', ({ caller, params }) => getInvitation(deps, caller, params.id), {
+      detail: describeRoute('getInvitation', 'Get an open invitation', openInvitationRefusals),
+      scope: { scope: 'members:read', organizationOnly: true },
+      params: idParamsSchema,
+      response: invitationSchema,
+    })
     .patch(
       '/v1/invitations/:id',
       ({ caller, params, body, reservation }) => changeInvitation(deps, caller, params.id, body, reservation),
       {
-        detail: describeRoute('updateInvitation', 'Change the brands or permissions of an open invitation', [
-          ...openInvitationRefusals,
-          ...brandRefusals,
-        ]),
+        detail: describeRoute(
+          'updateInvitation',
+          'Change the brands or permissions of an open invitation',
+          changeInvitationRefusals,
+        ),
         scope: { scope: 'members:write', organizationOnly: true },
         params: idParamsSchema,
-        body: t.Object({ brand_ids: t.Optional(brandIdsSchema), permissions: t.Optional(permissionsSchema) }),
+        body: accessChangeSchema,
         response: invitationSchema,
       },
     )

@@ -1,5 +1,6 @@
 import { type Static, t } from 'elysia'
 import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
+import { lastUpdatedAt } from '../../api/if-updated-at.ts'
 import { toIso } from '../../base/clock.ts'
 import { fromJson } from '../../base/database/schema.ts'
 import { parsePermissions } from '../keys/permissions.ts'
@@ -15,6 +16,7 @@ const fields = {
   status: t.Literal('open'),
   invited_by: nullable(t.String({ description: 'The member who sent the invitation; null: the operator.' })),
   created_at: dateTimeSchema,
+  updated_at: t.String({ format: 'date-time', description: 'When the brands or permissions last changed.' }),
   expires_at: dateTimeSchema,
 }
 
@@ -57,6 +59,7 @@ export function toJsonInvitation(row: InvitationRow): InvitationJson {
     status: 'open',
     invited_by: row.invited_by,
     created_at: toIso(row.created_at),
+    updated_at: toIso(lastUpdatedAt(row)),
     expires_at: toIso(row.expires_at),
   }
 }

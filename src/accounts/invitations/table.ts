@@ -19,6 +19,7 @@ const invitationColumns = [
   'accepted_at',
   'revoked_at',
   'member_id',
+  'updated_at',
 ] as const
 
 export async function insertInvitation(db: Db, row: InvitationRow): Promise<void> {
@@ -57,15 +58,21 @@ export async function deleteInvitations(db: Db, before: Instant, most: number): 
   return Number(numDeletedRows)
 }
 
-/** The invitation, locked until the transaction ends. */
+export function selectInvitation(db: Db, organizationId: Id<'org'>, id: Id<'inv'>): Promise<InvitationRow | undefined> {
+  return invitationQuery(db, organizationId, id).executeTakeFirst()
+}
+
+/** The same invitation, locked until the transaction ends. */
 export function lockInvitation(db: Db, organizationId: Id<'org'>, id: Id<'inv'>): Promise<InvitationRow | undefined> {
+  return invitationQuery(db, organizationId, id).forUpdate().executeTakeFirst()
+}
+
+function invitationQuery(db: Db, organizationId: Id<'org'>, id: Id<'inv'>) {
   return db
     .selectFrom('invitations')
     .select(invitationColumns)
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
 }
 
 /** An invitation with the name of its organization. */
@@ -98,7 +105,9 @@ export async function updateInvitation(
   db: Db,
   organizationId: Id<'org'>,
   id: Id<'inv'>,
-  change: Partial<Pick<InvitationRow, 'brand_ids' | 'permissions' | 'accepted_at' | 'revoked_at' | 'member_id'>>,
+  change: Partial<
+    Pick<InvitationRow, 'brand_ids' | 'permissions' | 'accepted_at' | 'revoked_at' | 'member_id' | 'updated_at'>
+  >,
 ): Promise<void> {
   await db
     .updateTable('invitations')

@@ -1,9 +1,16 @@
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import {
+  type ConditionalChange,
+  ifUpdatedAtRefusals,
+  lastUpdatedAt,
+  nextUpdatedAt,
+  requireUnchanged,
+} from '../../api/if-updated-at.ts'
 import { encodeCursor, pageSize, readIdCursor } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import type { Clock } from '../../base/clock.ts'
+import type { Clock, Instant } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import type { Role } from '../../base/database/schema.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
@@ -12,7 +19,7 @@ import { type AuditedCaller, recordCallerEntry } from '../audit/audit.ts'
 import { resolveBrandIds } from '../brands/brands.ts'
 import { formatPermissions, type Permission, parsePermissions, permissions } from '../keys/permissions.ts'
 import { updateMemberKeysRevoked } from '../keys/table.ts'
-import { type MemberJson, toJsonMember } from './schema.ts'
+import { type AccessChange, type MemberJson, toJsonMember } from './schema.ts'
 import {
   deleteMember,
   insertMember,
@@ -69,6 +76,15 @@ async function toJsonMembers(db: Db, rows: readonly MemberRow[]): Promise<Member
   return rows.map(row => toJsonMember(row, brands.get(row.id) ?? []))
 }
 
+/** @throws Refusal `not_found` */
+export async function getMember(
+  { db }: Pick<MemberDeps, 'db'>,
+  { organizationId }: Pick<Tenant, 'organizationId'>,
+  id: string,
+): Promise<MemberJson> {
+  return readMember(db, organizationId, id)
+}
+
 /** Who a member is, and what they may do. */
 export interface FoundMember {
   readonly organizationId: Id<'org'>
@@ -100,6 +116,7 @@ export async function addMember(db: Db, { organizationId, email, name, access }:
     created_at: clock.now(),
     last_active_at: null,
     user_id: null,
+    updated_at: null,
   }
   try {
     await insertMember(db, row)
@@ -134,20 +151,17 @@ async function setBrands(
 }
 
 /** The refusals of {@link changeMember}. */
-export const changeMemberRefusals = ['not_found', 'role_fixed'] as const
+export const changeMemberRefusals = ['not_found', 'role_fixed', ...ifUpdatedAtRefusals] as const
 
 /**
  * Changes the given brands and permissions of a member; it applies to their keys at once.
- * @throws Refusal `not_found`, `role_fixed` for an owner or admin
+ * @throws Refusal `not_found`, `role_fixed` for an owner or admin, `changed_since_read`
  */
 export function changeMember(
   deps: MemberDeps,
   actor: ActingRole,
   id: string,
-  change: {
-    readonly brand_ids?: readonly string[] | undefined
-    readonly permissions?: readonly Permission[] | undefined
-  },
+  { if_updated_at, ...access }: AccessChange,
   reservation?: Reservation,
 ): Promise<MemberJson> {
   return inTransaction(deps.db, async db => {
@@ -156,36 +170,54 @@ export function changeMember(
       throw refuse('role_fixed', {
         message: `${id} is ${withArticle(member.role)} and has all brands and permissions.`,
       })
-    if (change.permissions)
-      await updateMember(db, actor.organizationId, member.id, { permissions: formatPermissions(change.permissions) })
-    if (change.brand_ids) await setBrands(db, member, change.brand_ids)
-    const entry = { action: 'member.change', subject: member.id, detail: { email: member.email, ...change } }
+    const updated_at = dateChange(deps, member, { if_updated_at })
+    await updateMember(db, actor.organizationId, member.id, {
+      ...(access.permissions && { permissions: formatPermissions(access.permissions) }),
+      updated_at,
+    })
+    if (access.brand_ids) await setBrands(db, member, access.brand_ids)
+    const entry = { action: 'member.change', subject: member.id, detail: { email: member.email, ...access } }
     await recordCallerEntry(db, actor, deps.clock, entry)
-    const body = await readMember(db, member)
+    const body = await readMember(db, actor.organizationId, member.id)
     await storeResponse(db, reservation, { status: 200, body })
     return body
   })
 }
 
+/** The `updated_at` of a change of a locked member. @throws Refusal `changed_since_read`, `invalid_request` */
+function dateChange({ clock }: Pick<MemberDeps, 'clock'>, member: MemberRow, change: ConditionalChange): Instant {
+  const last = lastUpdatedAt(member)
+  requireUnchanged(`What ${member.name} may do`, { updated_at: last }, change)
+  return nextUpdatedAt(last, clock.now())
+}
+
 /** The refusals of {@link changeRole}. */
-export const changeRoleRefusals = ['not_found', 'role_not_allowed', 'last_owner'] as const
+export const changeRoleRefusals = ['not_found', 'role_not_allowed', 'last_owner', ...ifUpdatedAtRefusals] as const
 
 /**
  * Makes a member an owner, an admin, or a `member` with these brands and permissions.
  * @throws Refusal `not_found`, `role_not_allowed` unless an owner does it, `last_owner` when the organization would be left
- * without an owner
+ * without an owner, `changed_since_read`
  */
-export function changeRole(deps: MemberDeps, actor: ActingRole, id: string, access: MemberAccess): Promise<MemberJson> {
+export function changeRole(
+  deps: MemberDeps,
+  actor: ActingRole,
+  id: string,
+  access: MemberAccess,
+  condition: ConditionalChange = {},
+): Promise<MemberJson> {
   if (actor.role !== 'owner')
     throw refuse('role_not_allowed', { message: 'Only an owner can change the role of a member.' })
   return inTransaction(deps.db, async db => {
     const { member, owners } = await lockMember(db, actor.organizationId, id)
+    const updated_at = dateChange(deps, member, condition)
     if (access.role !== 'owner') requireOtherOwner(member, owners)
-    await updateMember(db, actor.organizationId, member.id, { role: access.role, permissions: permissionsOf(access) })
+    const changes = { role: access.role, permissions: permissionsOf(access), updated_at }
+    await updateMember(db, actor.organizationId, member.id, changes)
     await setBrands(db, member, brandsOf(access))
     const detail = { email: member.email, before: member.role, ...access }
     await recordCallerEntry(db, actor, deps.clock, { action: 'member.role', subject: member.id, detail })
-    return readMember(db, member)
+    return readMember(db, actor.organizationId, member.id)
   })
 }
 
@@ -241,8 +273,8 @@ function requireOtherOwner(member: MemberRow, owners: readonly MemberRow[]): voi
     throw refuse('last_owner', { message: `${member.id} is the only owner of the organization.` })
 }
 
-async function readMember(db: Db, { organization_id, id }: MemberRow): Promise<MemberJson> {
-  const row = await selectMember(db, organization_id, id)
+async function readMember(db: Db, organizationId: Id<'org'>, id: string): Promise<MemberJson> {
+  const row = isId('mem', id) ? await selectMember(db, organizationId, id) : undefined
   if (!row) throw noMember(id)
   const [json] = await toJsonMembers(db, [row])
   if (!json) throw noMember(id)

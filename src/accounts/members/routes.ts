@@ -6,12 +6,13 @@ import { api } from '../../api/route.ts'
 import {
   changeMember,
   changeMemberRefusals,
+  getMember,
   listMembers,
   type MemberDeps,
   removeMember,
   removeMemberRefusals,
 } from './members.ts'
-import { brandIdsSchema, memberSchema, permissionsSchema } from './schema.ts'
+import { accessChangeSchema, memberSchema } from './schema.ts'
 
 /** The operations on members. */
 export function memberRoutes(deps: MemberDeps) {
@@ -22,6 +23,12 @@ export function memberRoutes(deps: MemberDeps) {
       query: t.Object({ limit: limitParamSchema, cursor: t.Optional(t.String()) }),
       response: t.Object({ data: t.Array(memberSchema), next_cursor: nullable(t.String()) }),
     })
+    .get('/v1/members/:id', ({ caller, params }) => getMember(deps, caller, params.id), {
+      detail: describeRoute('getMember', 'Get a member and what they may do', ['not_found']),
+      scope: { scope: 'members:read', organizationOnly: true },
+      params: idParamsSchema,
+      response: memberSchema,
+    })
     .patch(
       '/v1/members/:id',
       ({ caller, params, body, reservation }) => changeMember(deps, caller, params.id, body, reservation),
@@ -29,7 +36,7 @@ export function memberRoutes(deps: MemberDeps) {
         detail: describeRoute('updateMember', 'Change the brands or permissions of a member', changeMemberRefusals),
         scope: { scope: 'members:write', organizationOnly: true },
         params: idParamsSchema,
-        body: t.Object({ brand_ids: t.Optional(brandIdsSchema), permissions: t.Optional(permissionsSchema) }),
+        body: accessChangeSchema,
         response: memberSchema,
       },
     )

@@ -16,6 +16,7 @@ const memberColumns = [
   'created_at',
   'last_active_at',
   'user_id',
+  'updated_at',
 ] as const
 
 export async function insertMember(db: Db, row: MemberRow): Promise<void> {
@@ -117,7 +118,7 @@ export async function updateMember(
   db: Db,
   organizationId: Id<'org'>,
   id: Id<'mem'>,
-  change: Partial<Pick<MemberRow, 'role' | 'permissions'>>,
+  change: Partial<Pick<MemberRow, 'role' | 'permissions'>> & Pick<MemberRow, 'updated_at'>,
 ): Promise<void> {
   await db
     .updateTable('members')

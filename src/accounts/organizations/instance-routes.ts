@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { dateTimeSchema, idParamsSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
+import { ifUpdatedAtRefusals, ifUpdatedAtSchema, lastUpdatedAt } from '../../api/if-updated-at.ts'
 import { cursorRefusals, encodeCursor, limitParamSchema, pageSize, readIdCursor } from '../../api/page.ts'
 import { sessionApi } from '../../api/session/session-route.ts'
 import { type Clock, toIso } from '../../base/clock.ts'
@@ -45,6 +46,7 @@ const instanceOrganizationSchema = t.Object(
     name: t.String(),
     plan: oneOf(plans),
     created_at: dateTimeSchema,
+    updated_at: t.String({ format: 'date-time', description: 'When its name or plan last changed.' }),
     month: t.String(),
     used: t.Integer({ description: 'Emails accepted this month (UTC).' }),
     included: nullable(t.Integer({ description: 'null: any number.' })),
@@ -83,9 +85,10 @@ export function organizationInstanceRoutes({ db, clock, publicUrl, loadFigures }
         const page = rows.slice(0, size)
         const last = rows.length > size ? page.at(-1) : undefined
         return {
-          data: page.map(({ created_at, ...rest }) => ({
+          data: page.map(({ created_at, updated_at, ...rest }) => ({
             ...rest,
             created_at: toIso(created_at),
+            updated_at: toIso(lastUpdatedAt({ created_at, updated_at })),
             stored_bytes: figures.storedBytes(rest.id) ?? null,
             paused_brands: [...figures.pausedBrands(rest.id)],
           })),
@@ -143,16 +146,19 @@ export function organizationInstanceRoutes({ db, clock, publicUrl, loadFigures }
       '/app/api/instance/organizations/:id/plan',
       async ({ params: { id }, body, session, context }) => {
         const operator = sessionActor(session, context, clock)
-        const changed = isId('org', id) ? await changePlanByOperator(db, operator, id, body.plan) : undefined
+        const changed = isId('org', id) ? await changePlanByOperator(db, operator, id, body.plan, body) : undefined
         if (!changed) throw refuse('not_found', { message: `There is no organization ${id}.` })
-        return { id: changed.id, plan: changed.plan }
+        return { id: changed.id, plan: changed.plan, updated_at: toIso(lastUpdatedAt(changed)) }
       },
       {
         operator: 'confirmed',
         params: idParamsSchema,
-        body: t.Object({ plan: oneOf(plans) }),
-        response: t.Object({ id: t.String(), plan: oneOf(plans) }),
-        detail: describeRoute('changePlan', 'Move an organization to another plan', ['not_found']),
+        body: t.Object({ plan: oneOf(plans), if_updated_at: ifUpdatedAtSchema }),
+        response: t.Object({ id: t.String(), plan: oneOf(plans), updated_at: dateTimeSchema }),
+        detail: describeRoute('changePlan', 'Move an organization to another plan', [
+          'not_found',
+          ...ifUpdatedAtRefusals,
+        ]),
       },
     )
 }

@@ -1,8 +1,9 @@
+import type { ConditionalChange } from '../../api/if-updated-at.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { type Operator, recordAuditEntry } from '../audit/audit.ts'
 import { type CreatedKey, createKey, type NewKey } from '../keys/keys.ts'
-import { changePlan, createOrganization, type NewOrganization } from './organizations.ts'
+import { changeOrganization, createOrganization, type NewOrganization } from './organizations.ts'
 import { type EnsuredOwner, ensureOwner, type OwnerRequest } from './owners.ts'
 import type { Plan } from './quota.ts'
 import type { OrganizationRow } from './table.ts'
@@ -57,17 +58,21 @@ export async function makeOwnerByOperator(db: Db, operator: Operator, request: O
   return owner
 }
 
-/** Moves an organization to another plan for an operator, from its next send on; undefined: there is none. */
+/**
+ * Moves an organization to another plan for an operator, from its next send on; undefined: there is none.
+ * @throws Refusal `changed_since_read`
+ */
 export function changePlanByOperator(
   db: Db,
   operator: Operator,
   id: Id<'org'>,
   plan: Plan,
+  condition: ConditionalChange = {},
 ): Promise<OrganizationRow | undefined> {
   return inTransaction(db, async tx => {
-    const changed = await changePlan(tx, id, plan)
+    const changed = await changeOrganization(tx, operator.clock, id, { plan, ...condition })
     const entry = { action: 'org.plan', subject: id, detail: { plan }, organizationId: id }
     if (changed) await recordAuditEntry(tx, operator, entry)
-    return changed
+    return changed?.after
   })
 }

@@ -1,3 +1,4 @@
+import { type ConditionalChange, lastUpdatedAt, nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
@@ -14,8 +15,7 @@ import {
   selectOrganization,
   selectOrganizations,
   selectOrganizationsAfter,
-  updateOrganizationName,
-  updateOrganizationPlan,
+  updateOrganization,
 } from './table.ts'
 
 export interface NewOrganization {
@@ -71,19 +71,36 @@ export async function requireOrganization(db: Db, id: string): Promise<Id<'org'>
   return id
 }
 
-/**
- * Changes an organization's plan, from its next send on; this month's usage keeps counting. Waits for sends that are being
- * accepted. Resolves to the changed organization; undefined: there is none.
- */
-export async function changePlan(db: Db, id: Id<'org'>, plan: Plan): Promise<OrganizationRow | undefined> {
-  await updateOrganizationPlan(db, id, plan)
-  return selectOrganization(db, id)
+/** The name or plan to change. */
+export interface OrganizationChange extends ConditionalChange {
+  readonly name?: string
+  readonly plan?: Plan
 }
 
-/** Renames an organization. Resolves to the changed organization; undefined: there is none. */
-export async function renameOrganization(db: Db, id: Id<'org'>, name: string): Promise<OrganizationRow | undefined> {
-  await updateOrganizationName(db, id, name)
-  return selectOrganization(db, id)
+/** An organization as it was, and as it is now. */
+export interface ChangedOrganization {
+  readonly before: OrganizationRow
+  readonly after: OrganizationRow
+}
+
+/**
+ * Changes an organization's name, or its plan from its next send on, in the caller's transaction; this month's usage keeps
+ * counting. Waits for sends that are being accepted. undefined: there is no such organization.
+ * @throws Refusal `changed_since_read`
+ */
+export async function changeOrganization(
+  db: Db,
+  clock: Clock,
+  id: Id<'org'>,
+  { if_updated_at, ...change }: OrganizationChange,
+): Promise<ChangedOrganization | undefined> {
+  const before = await lockOrganization(db, id)
+  if (!before) return undefined
+  const last = lastUpdatedAt(before)
+  requireUnchanged(`The organization ${before.name}`, { updated_at: last }, { if_updated_at })
+  const changes = { ...change, updated_at: nextUpdatedAt(last, clock.now()) }
+  await updateOrganization(db, id, changes)
+  return { before, after: { ...before, ...changes } }
 }
 
 /** Rows that prevent a removal are counted up to this number, per table. */

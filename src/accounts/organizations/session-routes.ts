@@ -1,6 +1,7 @@
 import { type Static, t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
+import { ifUpdatedAtRefusals, ifUpdatedAtSchema, lastUpdatedAt } from '../../api/if-updated-at.ts'
 import type { SessionMember } from '../../api/session/session.ts'
 import { sessionApi } from '../../api/session/session-route.ts'
 import { type Clock, type Instant, toIso } from '../../base/clock.ts'
@@ -9,7 +10,7 @@ import type { Id } from '../../base/ids.ts'
 import { refuse } from '../../base/refusal.ts'
 import { recordCallerEntry } from '../audit/audit.ts'
 import { managerRefusals, requireManager } from '../members/manager.ts'
-import { findOrganization, renameOrganization } from './organizations.ts'
+import { changeOrganization, findOrganization } from './organizations.ts'
 import { getUsage } from './quota.ts'
 
 /** A brand whose sending is paused, because of too many bounces or complaints. */
@@ -33,6 +34,7 @@ const organizationSchema = t.Object(
     name: t.String(),
     plan: oneOf(['free', 'paid', 'unlimited']),
     created_at: dateTimeSchema,
+    updated_at: t.String({ format: 'date-time', description: 'When its name or plan last changed.' }),
     usage: t.Object({
       month: t.String({ description: 'The calendar month in UTC: 2026-01.' }),
       used: t.Integer(),
@@ -67,10 +69,13 @@ export function sessionOrganizationRoutes(deps: SessionOrganizationDeps) {
       member: 'session',
       response: organizationSchema,
     })
-    .patch('/app/api/organization', ({ member, body }) => changeName(deps, member, body.name.trim()), {
-      detail: describeRoute('renameOrganization', 'Rename the organization', managerRefusals),
+    .patch('/app/api/organization', ({ member, body }) => changeName(deps, member, body), {
+      detail: describeRoute('renameOrganization', 'Rename the organization', [
+        ...managerRefusals,
+        ...ifUpdatedAtRefusals,
+      ]),
       member: 'confirmed',
-      body: t.Object({ name: organizationNameSchema }),
+      body: t.Object({ name: organizationNameSchema, if_updated_at: ifUpdatedAtSchema }),
       response: organizationSchema,
     })
 }
@@ -90,6 +95,7 @@ async function getOrganization(
     name,
     plan,
     created_at: toIso(created_at),
+    updated_at: toIso(lastUpdatedAt(organization)),
     usage: { month, used, included, overage },
     paused_brands: paused
       .filter(({ brandId }) => brandIds === null || brandIds.includes(brandId))
@@ -102,15 +108,19 @@ async function getOrganization(
   }
 }
 
-async function changeName(deps: SessionOrganizationDeps, member: SessionMember, name: string) {
+async function changeName(
+  deps: SessionOrganizationDeps,
+  member: SessionMember,
+  { name: typed, if_updated_at }: { readonly name: string; readonly if_updated_at?: string },
+) {
   requireManager(member)
   const { organizationId } = member
+  const name = typed.trim()
   await inTransaction(deps.db, async tx => {
-    const before = await findOrganization(tx, organizationId)
-    if (!before) throw noOrganization(organizationId)
-    if (before.name === name) return
-    await renameOrganization(tx, organizationId, name)
-    const detail = { from: before.name, to: name }
+    const changed = await changeOrganization(tx, deps.clock, organizationId, { name, if_updated_at })
+    if (!changed) throw noOrganization(organizationId)
+    if (changed.before.name === name) return
+    const detail = { from: changed.before.name, to: name }
     await recordCallerEntry(tx, member, deps.clock, { action: 'org.rename', subject: organizationId, detail })
   })
   return getOrganization(deps, member)

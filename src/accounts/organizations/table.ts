@@ -1,23 +1,25 @@
-import { sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { Db } from '../../base/database/database.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
 import type { Id } from '../../base/ids.ts'
 
 export type OrganizationRow = DatabaseSchema['organizations']
 
-export async function insertOrganization(db: Db, row: OrganizationRow): Promise<void> {
+const organizationColumns = ['id', 'name', 'plan', 'created_at', 'updated_at'] as const
+
+export async function insertOrganization(db: Db, row: Insertable<DatabaseSchema['organizations']>): Promise<void> {
   await db.insertInto('organizations').values(row).execute()
 }
 
 export function selectOrganizations(db: Db): Promise<OrganizationRow[]> {
-  return db.selectFrom('organizations').select(['id', 'name', 'plan', 'created_at']).orderBy('id').execute()
+  return db.selectFrom('organizations').select(organizationColumns).orderBy('id').execute()
 }
 
 /** At most `limit` organizations after the one with the id `after`, by id. */
 export function selectOrganizationsAfter(db: Db, after: string, limit: number): Promise<OrganizationRow[]> {
   return db
     .selectFrom('organizations')
-    .select(['id', 'name', 'plan', 'created_at'])
+    .select(organizationColumns)
     .where('id', '>', after as Id<'org'>)
     .orderBy('id')
     .limit(sql.lit(limit))
@@ -25,19 +27,19 @@ export function selectOrganizationsAfter(db: Db, after: string, limit: number): 
 }
 
 export function selectOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow | undefined> {
-  return db
-    .selectFrom('organizations')
-    .select(['id', 'name', 'plan', 'created_at'])
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return organizationQuery(db, id).executeTakeFirst()
 }
 
-export async function updateOrganizationPlan(db: Db, id: Id<'org'>, plan: OrganizationRow['plan']): Promise<void> {
-  await db.updateTable('organizations').set({ plan }).where('id', '=', id).execute()
+function organizationQuery(db: Db, id: Id<'org'>) {
+  return db.selectFrom('organizations').select(organizationColumns).where('id', '=', id)
 }
 
-export async function updateOrganizationName(db: Db, id: Id<'org'>, name: string): Promise<void> {
-  await db.updateTable('organizations').set({ name }).where('id', '=', id).execute()
+export async function updateOrganization(
+  db: Db,
+  id: Id<'org'>,
+  change: Partial<Pick<OrganizationRow, 'name' | 'plan'>> & Pick<OrganizationRow, 'updated_at'>,
+): Promise<void> {
+  await db.updateTable('organizations').set(change).where('id', '=', id).execute()
 }
 
 /** The tables whose rows prevent the removal of their organization. */
@@ -72,10 +74,9 @@ export async function countDependentRows(
   >
 }
 
-/** Locks the organization until the transaction ends. False when there is none. */
-export async function lockOrganization(db: Db, id: Id<'org'>): Promise<boolean> {
-  const row = await db.selectFrom('organizations').select('id').where('id', '=', id).forUpdate().executeTakeFirst()
-  return row !== undefined
+/** The organization, locked until the transaction ends. */
+export function lockOrganization(db: Db, id: Id<'org'>): Promise<OrganizationRow | undefined> {
+  return organizationQuery(db, id).forUpdate().executeTakeFirst()
 }
 
 /** Deletes the organization with its brands, keys, invitations, webhooks and usage. Its other rows must be gone. */

@@ -1,3 +1,4 @@
+import type { ConditionalChange } from '../../api/if-updated-at.ts'
 import { encodeCursor, pageSize, readIdCursor } from '../../api/page.ts'
 import type { SessionMember } from '../../api/session/session.ts'
 import { type Clock, plusMs } from '../../base/clock.ts'
@@ -75,7 +76,7 @@ export function endSessions(
 }
 
 /** A role, and what limits a `member`. */
-export interface NewRole {
+export interface NewRole extends ConditionalChange {
   readonly role: Role
   readonly brand_ids?: readonly string[] | undefined
   readonly permissions?: readonly Permission[] | undefined
@@ -83,7 +84,7 @@ export interface NewRole {
 
 /**
  * Changes a member's role: for owners alone. A new `member` may do everything in their brands, unless permissions are given.
- * @throws Refusal `invalid_request`, `role_not_allowed`, `not_found`, `last_owner`
+ * @throws Refusal `invalid_request`, `role_not_allowed`, `not_found`, `last_owner`, `changed_since_read`
  */
 export async function changePersonRole(
   deps: PeopleDeps,
@@ -91,7 +92,7 @@ export async function changePersonRole(
   id: string,
   newRole: NewRole,
 ): Promise<MemberJson> {
-  return changeRole(deps, actor, id, readAccess(newRole))
+  return changeRole(deps, actor, id, readAccess(newRole), newRole)
 }
 
 function readAccess({ role, brand_ids: brandIds, permissions: granted }: NewRole): MemberAccess {

@@ -1,5 +1,6 @@
 import { type Static, t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
+import { ifUpdatedAtSchema } from '../../api/if-updated-at.ts'
 import { toIso } from '../../base/clock.ts'
 import { brandIdsSchema, memberSchema, permissionsSchema, roles } from '../members/schema.ts'
 import type { PersonFactorsRow } from './table.ts'
@@ -34,6 +35,7 @@ export const newRoleSchema = t.Object({
   role: oneOf(roles),
   brand_ids: t.Optional(brandIdsSchema),
   permissions: t.Optional(permissionsSchema),
+  if_updated_at: ifUpdatedAtSchema,
 })
 
 export const endedSessionsSchema = t.Object({ id: t.String(), ended: t.Integer() })

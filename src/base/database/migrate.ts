@@ -24,6 +24,7 @@ import * as events from './migrations/0021-events.ts'
 import * as webhooks from './migrations/0022-webhooks.ts'
 import * as spam from './migrations/0023-spam.ts'
 import * as submission from './migrations/0024-submission.ts'
+import * as updatedAt from './migrations/0025-updated-at.ts'
 import { requireNoUnfinishedRestore } from './restores-table.ts'
 import { appliedMigrations, newerMigrations } from './schema-version.ts'
 
@@ -57,6 +58,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0022-webhooks': webhooks,
   '0023-spam': spam,
   '0024-submission': submission,
+  '0025-updated-at': updatedAt,
 }
 
 /** The names of this version's migrations, in the order in which they run. */

@@ -23,6 +23,8 @@ export interface DatabaseSchema {
     name: string
     plan: 'free' | 'paid' | 'unlimited'
     created_at: Instant
+    /** When its name or plan last changed; null: never. */
+    updated_at: Instant | null
   }
   /** Emails accepted in a month (`YYYY-MM`, UTC), in slots, so that concurrent sends do not wait for each other. */
   usage_months: {
@@ -83,6 +85,8 @@ export interface DatabaseSchema {
     last_active_at: Instant | null
     /** The person who signs in as this member; null: nobody has yet. */
     user_id: Id<'usr'> | null
+    /** When their role, brands or permissions last changed; null: never. */
+    updated_at: Instant | null
   }
   /** The brands to which a member with the role `member` has access. */
   member_brands: {
@@ -104,6 +108,8 @@ export interface DatabaseSchema {
     revoked_at: Instant | null
     /** The member who accepted it. */
     member_id: Id<'mem'> | null
+    /** When its brands or permissions last changed; null: never. */
+    updated_at: Instant | null
   }
   /** The requests with a valid API key. */
   request_log: {

@@ -21,7 +21,8 @@ export const show = defineCommand({
     const settings = readCommandConfig(env)
     const { rows } = await withDatabase(env, db => loadRetentionPolicies(db, settings))
     const lines = rows.map(({ scope, kind, days }) => `${scope.padEnd(30)}  ${kind.padEnd(12)}  ${describeDays(days)}`)
-    return { json: rows, text: lines.join('\n') }
+    const json = rows.map(({ scope, kind, days }) => ({ scope, kind, days }))
+    return { json, text: lines.join('\n') }
   },
 })
 

@@ -164,11 +164,8 @@ async function publishToZone(
   return { published, unchanged, conflicts }
 }
 
-async function publishRecord(
-  { zone, resolver }: PublishDeps,
-  domainId: Id<'dom'>,
-  record: ExpectedRecord,
-): Promise<PublishOutcome> {
+async function publishRecord(deps: PublishDeps, domainId: Id<'dom'>, record: ExpectedRecord): Promise<PublishOutcome> {
+  const { zone, resolver } = deps
   const zoneRecord = toZoneRecord(record)
   const mark = managedMark(domainId, zoneRecord)
   const existing = (await zone.recordsAt(record.name)).filter(({ type }) => type === record.type)
@@ -187,7 +184,9 @@ async function publishRecord(
       existing: foreign,
       reason: `The existing record at ${record.name} was not published by Mailroom for this domain.`,
     }
-  const written = await zone.update(outdated.id, zoneRecord, mark)
+  const written = await zone.update(outdated.id, zoneRecord, mark, outdated.updatedAt)
+  // Someone was faster: whether the record may be overwritten is decided again.
+  if (written?.kind === 'changed') return publishRecord(deps, domainId, record)
   return toOutcome(zoneRecord, written ?? (await zone.create(zoneRecord, mark)))
 }
 

@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
+import { ifUpdatedAtOrNullSchema } from '../../api/if-updated-at.ts'
 import { recordSchema } from '../schema.ts'
 
 const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] as const
@@ -53,6 +54,7 @@ export const recordChangeSchema = t.Object({
   value: t.Optional(value),
   ttl: t.Optional(t.Integer(seconds)),
   priority: t.Optional(nullable(priority)),
+  if_updated_at: ifUpdatedAtOrNullSchema,
 })
 
 export const dnsSetupSchema = t.Object(

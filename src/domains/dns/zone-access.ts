@@ -40,7 +40,7 @@ export async function findZone(provider: DnsProvider, domain: string): Promise<Z
       recordsAt: at => withProviderRefusals(name, () => zone.recordsAt(at)),
       recordsUnder: under => withProviderRefusals(name, () => zone.recordsUnder(under)),
       create: (record, mark) => withProviderRefusals(name, () => zone.create(record, mark)),
-      update: (id, record, mark) => withProviderRefusals(name, () => zone.update(id, record, mark)),
+      update: (id, record, mark, readAs) => withProviderRefusals(name, () => zone.update(id, record, mark, readAs)),
       remove: id => withProviderRefusals(name, () => zone.remove(id)),
     }
   )

@@ -1,7 +1,8 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
+import { changedSinceRead, ifUpdatedAtRefusals, readIfUpdatedAt } from '../../api/if-updated-at.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import { hourMs, plusMs } from '../../base/clock.ts'
+import { hourMs, type Instant, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { newSortableToken, stableToken } from '../../base/ids.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
@@ -90,12 +91,13 @@ export async function createRecord(
 }
 
 /** The refusals of {@link changeRecord}. */
-export const changeRecordRefusals = [...createRecordRefusals, 'record_managed'] as const
+export const changeRecordRefusals = [...createRecordRefusals, ...ifUpdatedAtRefusals, 'record_managed'] as const
 
 /**
- * Changes the given fields of a record; its type cannot change.
+ * Changes the given fields of a record; its type cannot change. A record that is already as requested is left as it is: so
+ * a retry finds what the earlier attempt wrote.
  * @throws Refusal `not_found`, `brand_restricted`, `record_managed`, `invalid_request`, `dns_name_not_allowed`,
- * `dns_record_conflict`, and as {@link openVerifiedZone}.
+ * `dns_record_conflict`, `changed_since_read`, and as {@link openVerifiedZone}.
  */
 export async function changeRecord(
   deps: DomainDeps,
@@ -105,6 +107,7 @@ export async function changeRecord(
   change: RecordChange,
   reservation?: Reservation,
 ): Promise<ManagedRecordJson> {
+  const readAs = readIfUpdatedAt(change)
   const domain = await loadDomain(deps.db, tenant, id)
   const access = await openVerifiedZone(deps, domain)
   const before = await requireOwnRecord(
@@ -116,17 +119,23 @@ export async function changeRecord(
   )
   const record = applyRecordChange(before, change, domain.domain)
   await requireAllowedName(deps.db, tenant, domain.domain, record.name)
-  const after = isEqual(before, record) ? before : await rewrite(access, before, record)
+  const after = isEqual(before, record) ? before : await rewrite(access, before, { record, readAs })
   const json = toJsonManagedRecord(access, after, false)
   const undo = async () => void (await access.zone.update(before.id, before, before.mark))
   await commitWrite(deps, { tenant, domain, name: record.name, undo, status: 200, json, reservation })
   return json
 }
 
-async function rewrite(access: ZoneAccess, before: ExistingRecord, record: ZoneRecord): Promise<ExistingRecord> {
+async function rewrite(
+  access: ZoneAccess,
+  before: ExistingRecord,
+  { record, readAs }: { readonly record: ZoneRecord; readonly readAs: Instant | null | undefined },
+): Promise<ExistingRecord> {
   await requireNoConflict(access, record, before.id)
-  const written = await access.zone.update(before.id, record, before.mark)
+  const written = await access.zone.update(before.id, record, before.mark, readAs)
   if (!written) throw noRecord(apiRecordId(access, before))
+  if (written.kind === 'changed')
+    throw changedSinceRead(`The ${before.type} record ${before.name}`, written.record.updatedAt)
   return requireWritten(record, written, existing => existing.id === before.id)
 }
 

@@ -1,3 +1,4 @@
+import type { ConditionalChange } from '../../api/if-updated-at.ts'
 import { type Refusal, refuse } from '../../base/refusal.ts'
 import type { ZoneRecord } from '../../ports/dns-zone/port.ts'
 import { ownershipPrefix } from '../ownership.ts'
@@ -14,7 +15,7 @@ export interface NewRecord {
 }
 
 /** The fields to change; undefined: unchanged. */
-export interface RecordChange {
+export interface RecordChange extends ConditionalChange {
   readonly name?: string | undefined
   readonly value?: string | undefined
   readonly ttl?: number | undefined

@@ -41,6 +41,12 @@ export type WriteResult =
    */
   | { readonly kind: 'conflict'; readonly existing: readonly ExistingRecord[] }
 
+/** What became of an update. */
+export type UpdateResult =
+  | WriteResult
+  /** Somebody has changed the record since it was read, to this; nothing was changed. */
+  | { readonly kind: 'changed'; readonly record: ExistingRecord }
+
 /**
  * One zone that we may change.
  *
@@ -65,8 +71,17 @@ export interface Zone {
    * @param mark stored beside the record and returned with it, but not published in DNS: ASCII, at most 80 characters
    */
   create(record: ZoneRecord, mark: string | null): Promise<WriteResult>
-  /** Changes the record with this id to `record` and `mark`, in one step, under the same id. undefined: there is none. */
-  update(id: string, record: ZoneRecord, mark: string | null): Promise<WriteResult | undefined>
+  /**
+   * Changes the record with this id to `record` and `mark`, in one step, under the same id. undefined: there is none.
+   * @param readAs the `updatedAt` with which it was read: what has another one by now is left as it is. Between this look and
+   * the write, others wait where the provider has a lock; where it has none, a change in these milliseconds is overwritten
+   */
+  update(
+    id: string,
+    record: ZoneRecord,
+    mark: string | null,
+    readAs?: Instant | null,
+  ): Promise<UpdateResult | undefined>
   /** Deletes the record with this id. That it is not there is no error. */
   remove(id: string): Promise<void>
 }

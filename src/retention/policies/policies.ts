@@ -1,9 +1,18 @@
+import { type ConditionalChange, changedSinceRead, nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Db } from '../../base/database/database.ts'
+import { type Db, isDuplicate } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { deleteCursors } from '../targets/cursors-table.ts'
 import { defaultDays, minimumDays, type RetentionDays, type RetentionKind, type RetentionSettings } from './kinds.ts'
-import { deletePolicy, type RetentionPolicyRow, selectPolicies, upsertPolicy } from './table.ts'
+import {
+  deletePolicy,
+  insertPolicy,
+  lockPolicy,
+  type NewRetentionPolicyRow,
+  type RetentionPolicyRow,
+  selectPolicies,
+  upsertPolicy,
+} from './table.ts'
 
 /** What a policy applies to: a brand, an organization, or the whole instance. The narrowest one wins. */
 export type PolicyScope = Id<'brd'> | Id<'org'> | 'instance'
@@ -35,7 +44,7 @@ export async function previewRetentionPolicies(
   { scope, kind, days }: RetentionChange,
 ): Promise<RetentionPolicies> {
   const others = (await selectPolicies(db)).filter(row => row.scope !== scope || row.kind !== kind)
-  return resolvePolicies(days === 'inherit' ? others : [...others, { scope, kind, days }], settings)
+  return resolvePolicies(days === 'inherit' ? others : [...others, { scope, kind, days, set_at: null }], settings)
 }
 
 function resolvePolicies(rows: readonly RetentionPolicyRow[], settings: RetentionSettings): RetentionPolicies {
@@ -50,6 +59,7 @@ function resolvePolicies(rows: readonly RetentionPolicyRow[], settings: Retentio
     scope: 'instance',
     kind,
     days: find(kind, ['instance']),
+    set_at: rows.find(row => row.scope === 'instance' && row.kind === kind)?.set_at ?? null,
   }))
   return {
     daysFor: (kind, organizationId, brandId) => find(kind, [brandId, organizationId, 'instance']),
@@ -65,14 +75,32 @@ function resolvePolicies(rows: readonly RetentionPolicyRow[], settings: Retentio
 /**
  * Sets a retention time, or with `inherit` removes the one that was set, in the caller's transaction. The scans of the kind start
  * again from the beginning.
+ * @param condition its `updated_at` is when the time was set; null: none was
+ * @throws Refusal `changed_since_read`
  */
 export async function setRetentionPolicy(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   scope: PolicyScope,
   kind: RetentionKind,
   days: RetentionDays | 'inherit',
+  condition: ConditionalChange = {},
 ): Promise<void> {
+  const what = `How long ${kind} is kept`
+  const last = await lockPolicy(db, scope, kind)
+  requireUnchanged(what, { updated_at: last ?? null }, condition)
+  const now = clock.now()
+  const set_at = last === undefined ? now : nextUpdatedAt(last, now)
   if (days === 'inherit') await deletePolicy(db, scope, kind)
-  else await upsertPolicy(db, { scope, kind, days }, clock.now())
+  else if (condition.if_updated_at === null) await insertFirst(db, what, { scope, kind, days, set_at })
+  else await upsertPolicy(db, { scope, kind, days, set_at })
   await deleteCursors(db, kind)
+}
+
+/** Sets the time for the first time: there was no row that could be locked. @throws Refusal `changed_since_read` */
+async function insertFirst(db: Db, what: string, row: NewRetentionPolicyRow): Promise<void> {
+  try {
+    await insertPolicy(db, row)
+  } catch (error) {
+    throw isDuplicate(error, 'PRIMARY') ? changedSinceRead(what, null) : error
+  }
 }

@@ -8,22 +8,43 @@ export interface RetentionPolicyRow {
   readonly scope: string
   readonly kind: string
   readonly days: RetentionDays
+  /** When it was set; null: it is the default. */
+  readonly set_at: Instant | null
 }
+
+export type NewRetentionPolicyRow = RetentionPolicyRow & { readonly set_at: Instant }
 
 export async function selectPolicies(db: Db): Promise<readonly RetentionPolicyRow[]> {
   return await db
     .selectFrom('retention_policies')
-    .select(['scope', 'kind', 'days'])
+    .select(['scope', 'kind', 'days', 'set_at'])
     .orderBy('scope')
     .orderBy('kind')
     .execute()
 }
 
-export async function upsertPolicy(db: Db, row: RetentionPolicyRow, now: Instant): Promise<void> {
+/** When the retention time was set; undefined: it was not. The row is locked until the transaction ends. */
+export async function lockPolicy(db: Db, scope: string, kind: RetentionKind): Promise<Instant | undefined> {
+  const row = await db
+    .selectFrom('retention_policies')
+    .select('set_at')
+    .where('scope', '=', scope)
+    .where('kind', '=', kind)
+    .forUpdate()
+    .executeTakeFirst()
+  return row?.set_at
+}
+
+/** @throws where somebody else has set it meanwhile */
+export async function insertPolicy(db: Db, row: NewRetentionPolicyRow): Promise<void> {
+  await insertRows(db, 'retention_policies', [row])
+}
+
+export async function upsertPolicy(db: Db, row: NewRetentionPolicyRow): Promise<void> {
   await insertRows(
     db,
     'retention_policies',
-    [{ ...row, set_at: now }],
+    [row],
     'ON DUPLICATE KEY UPDATE days = VALUES(days), set_at = VALUES(set_at)',
   )
 }

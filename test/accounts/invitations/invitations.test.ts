@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { deleteClosedInvitations } from '../../../src/accounts/invitations/invitations.ts'
 import { encodeCursor } from '../../../src/api/page.ts'
 import type { Id } from '../../../src/base/ids.ts'
+import { expectConditionalChange } from '../../harness/conditional-change.ts'
 import type { CallResult, TestHttpServer } from '../../harness/http-server.ts'
 import { limitedTo, newBrand, newMember, openMembersServer, outcome, publicUrl } from '../fixtures.ts'
 
@@ -50,6 +51,7 @@ test('invites to brands and returns the link once', async () => {
     status: 'open',
     invited_by: null,
     created_at: expect.any(String),
+    updated_at: shown.created_at,
     expires_at: expect.any(String),
   })
   expect(Date.parse(shown.expires_at) - Date.parse(shown.created_at)).toBe(7 * 24 * 3600 * 1000)
@@ -135,6 +137,7 @@ test('makes whoever accepts a member of the inviting organization, with the gran
       brand_ids: [brands[0]],
       permissions: ['email:send', 'api_access'],
       created_at: expect.any(String),
+      updated_at: expect.any(String),
       last_active_at: null,
     },
   ])
@@ -184,6 +187,17 @@ test('makes an address a member once, also by two invitations at once', async ()
   ])
 })
 
+test('gets one open invitation, and a change can depend on what its caller read', async () => {
+  const { link, ...shown } = (await invite()).json
+  const path = `/v1/invitations/${shown.id}`
+  expect((await server.call('GET', path)).json).toEqual(shown)
+  await expectConditionalChange(server, path, [{ brand_ids: [brands[1]] }, { permissions: ['email:send'] }])
+  await accept(link, { email: freshEmail() })
+  expect(outcome(await server.call('GET', path))).toEqual([409, 'invitation_closed'])
+  const late = { permissions: [], if_updated_at: shown.updated_at }
+  expect(outcome(await server.call('PATCH', path, { json: late }))).toEqual([409, 'invitation_closed'])
+})
+
 test('changes an open invitation, whose link then grants the changed access', async () => {
   const { link, id, ...made } = (await invite()).json
   const patch = (json: object) => server.call('PATCH', `/v1/invitations/${id}`, { json })
@@ -191,7 +205,7 @@ test('changes an open invitation, whose link then grants the changed access', as
   const { link: shown, ...rest } = { ...made, id, link: undefined }
   expect([changed.status, changed.json, shown]).toEqual([
     200,
-    { ...rest, brand_ids: [brands[1]], permissions: [] },
+    { ...rest, brand_ids: [brands[1]], permissions: [], updated_at: expect.any(String) },
     undefined,
   ])
   expect(outcome(await patch({ brand_ids: ['brd_none'] }))).toEqual([404, 'not_found', 'brand_ids[0]'])

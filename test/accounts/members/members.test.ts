@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { permissions } from '../../../src/accounts/keys/permissions.ts'
 import { scopes } from '../../../src/api/scope.ts'
 import type { Id } from '../../../src/base/ids.ts'
+import { expectConditionalChange } from '../../harness/conditional-change.ts'
 import type { TestHttpServer } from '../../harness/http-server.ts'
 import { limitedTo, newBrand, newMember, openMembersServer, outcome } from '../fixtures.ts'
 
@@ -39,7 +40,7 @@ test('shows members with their brands and permissions: an owner has all', async 
   const listed = await server.call('GET', '/v1/members', { key })
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
   const person = { email: expect.stringMatching(/@friend\.test$/), name: expect.stringMatching(/^Person/) }
-  const common = { ...person, created_at: time, last_active_at: null }
+  const common = { ...person, created_at: time, updated_at: time, last_active_at: null }
   expect([listed.status, listed.json]).toEqual([
     200,
     {
@@ -96,6 +97,30 @@ test('changes the given fields of a member and keeps the others', async () => {
     brand_ids: [brands[1]],
     permissions: [],
   })
+})
+
+test('gets one member, and a change can depend on what its caller read', async () => {
+  const id = await newMember(server, limitedTo(brands, ['inbox:read']))
+  const { data } = (await server.call('GET', '/v1/members?limit=200')).json
+  const shown = data.find((item: { id: string }) => item.id === id)
+  expect(shown.updated_at).toBe(shown.created_at)
+  expect((await server.call('GET', `/v1/members/${id}`)).json).toEqual(shown)
+  await expectConditionalChange(server, `/v1/members/${id}`, [
+    { brand_ids: [brands[1]] },
+    { permissions: ['email:send'] },
+  ])
+})
+
+test('of two who change a member at the same moment after the same reading, one is refused', async () => {
+  const id = await newMember(server, limitedTo(brands, ['inbox:read']))
+  for (let round = 0; round < 5; round++) {
+    const { updated_at } = (await server.call('GET', `/v1/members/${id}`)).json
+    const changes = [{ brand_ids: [brands[0]] }, { permissions: ['inbox:read'] }, { permissions: [] }]
+    const calls = await Promise.all(
+      changes.map(json => server.call('PATCH', `/v1/members/${id}`, { json: { ...json, if_updated_at: updated_at } })),
+    )
+    expect(calls.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  }
 })
 
 test('refuses invalid changes and changes nothing', async () => {
@@ -180,6 +205,7 @@ test("keeps organizations apart: another organization's member does not exist", 
   expect(await idsOf(other.key)).toEqual([])
   const absent = 'mem_00000000000000000000000000'
   for (const [method, json] of [
+    ['GET', undefined],
     ['PATCH', { permissions: [] }],
     ['DELETE', undefined],
   ] as const) {
@@ -200,6 +226,7 @@ test('requires a key of the whole organization with the scopes for members', asy
   const restricted = (await server.newKey({ brandId: brands[0] ?? null })).key
   const calls = [
     ['GET', '/v1/members', writing, reading],
+    ['GET', `/v1/members/${id}`, writing, reading],
     ['PATCH', `/v1/members/${id}`, reading, writing],
     ['DELETE', `/v1/members/${id}`, reading, writing],
   ] as const

@@ -13,6 +13,7 @@ import { toIso } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { organizationRetentionRoutes } from '../../../src/retention/organization-session-routes.ts'
 import { selectPausedBrands } from '../../../src/sending/reports/pause-table.ts'
+import { expectConditionalChangeOf } from '../../harness/conditional-change.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { inMs, testClock } from '../../harness/http-server.ts'
 import {
@@ -219,6 +220,50 @@ test('an owner alone changes roles, and never takes the last owner', async () =>
   })
 })
 
+test('of two who change a role after the same reading, the later is refused', async () => {
+  const target = await join({ role: 'admin' })
+  const read = async () => {
+    const { json } = await ask('GET', '/app/api/people?limit=200', owner)
+    return json.data.find(({ id }: { id: string }) => id === target.memberId)
+  }
+  const change = (body: object) => ask('PATCH', `/app/api/people/${target.memberId}/role`, owner, { body })
+  await expectConditionalChangeOf({ read, change }, [
+    { role: 'member', brand_ids: [brand], permissions: ['inbox:read'] },
+    { role: 'owner' },
+  ])
+})
+
+test('of two who rename the organization after the same reading, the later is refused', async () => {
+  const { name } = (await ask('GET', '/app/api/organization', owner)).json
+  const read = async () => (await ask('GET', '/app/api/organization', owner)).json
+  const change = (body: object) => ask('PATCH', '/app/api/organization', admin, { body })
+  await expectConditionalChangeOf({ read, change }, [{ name: 'First' }, { name: 'Second' }])
+  await change({ name })
+})
+
+test('of two who set a retention time after the same reading, the later is refused, also for the first time', async () => {
+  const path = '/app/api/organization/retention'
+  const read = async () =>
+    (await ask('GET', path, owner)).json.data.find(({ kind }: { kind: string }) => kind === 'spam')
+  const set = (days: number | string, updatedAt: unknown, of: object = {}) =>
+    ask('PUT', path, owner, { body: { kind: 'spam', days, if_updated_at: updatedAt, ...of } })
+  expect((await read()).updated_at).toBeNull()
+  const first = await Promise.all([7, 8, 9].map(days => set(days, 'never')))
+  expect(first.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  expect(first.map(outcome)).toContainEqual([409, 'changed_since_read'])
+  const saved = await read()
+  expect([saved.set_for, typeof saved.updated_at]).toEqual(['organization', 'string'])
+  expect(outcome(await set('forever', 'never'))).toEqual([409, 'changed_since_read'])
+  expect(await read()).toEqual(saved)
+  expect((await set(10, saved.updated_at)).status).toBe(200)
+  expect(outcome(await set('inherit', saved.updated_at))).toEqual([409, 'changed_since_read'])
+  expect(outcome(await set(10, 'today'))).toEqual([400, 'invalid_request'])
+  expect((await set(5, 'never', { brand_id: brand })).status).toBe(200)
+  expect((await read()).brands).toEqual([{ brand_id: brand, days: 5, updated_at: expect.any(String) }])
+  expect(outcome(await set(6, 'never', { brand_id: brand }))).toEqual([409, 'changed_since_read'])
+  expect((await set('inherit', (await read()).updated_at)).status).toBe(200)
+})
+
 test('what hurts wants a confirmation', async () => {
   const unconfirmed = { isConfirmed: false }
   const asked = [
@@ -264,7 +309,7 @@ test('retention is shown, set for the organization or a brand, and never below i
   })
   expect(row(await set({ kind: 'trash', days: 7 }), 'trash')).toMatchObject({ days: 7, set_for: 'organization' })
   expect(row(await set({ kind: 'trash', days: 'forever', brand_id: brand }), 'trash').brands).toEqual([
-    { brand_id: brand, days: null },
+    { brand_id: brand, days: null, updated_at: expect.any(String) },
   ])
   expect(row(await set({ kind: 'trash', days: 'inherit' }), 'trash')).toMatchObject({ days: 30, set_for: 'instance' })
   expect(outcome(await set({ kind: 'events', days: 1 }))).toEqual([400, 'invalid_request'])

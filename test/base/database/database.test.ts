@@ -20,7 +20,7 @@ test('stores date-times to the microsecond, and gives them as text', async () =>
   const id = newId('org')
   await database.db.insertInto('organizations').values({ id, name: 'Ü 🙂', plan: 'free', created_at: at }).execute()
   const row = await database.db.selectFrom('organizations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-  expect(row).toEqual({ id, name: 'Ü 🙂', plan: 'free', created_at: at })
+  expect(row).toEqual({ id, name: 'Ü 🙂', plan: 'free', created_at: at, updated_at: null })
 })
 
 test('stores bytes unchanged', async () => {

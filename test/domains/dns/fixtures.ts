@@ -60,7 +60,7 @@ export async function openZoneServer(change: Partial<DomainDeps> = {}): Promise<
     return {
       ...inner,
       create: (record, mark) => around('create', () => inner.create(record, mark)),
-      update: (id, record, mark) => around('update', () => inner.update(id, record, mark)),
+      update: (id, record, mark, readAs) => around('update', () => inner.update(id, record, mark, readAs)),
       remove: id => around('remove', () => inner.remove(id)),
     }
   }

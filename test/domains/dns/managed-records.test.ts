@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { managedMark } from '../../../src/domains/dns/record-owner.ts'
+import { expectConditionalChangeOf } from '../../harness/conditional-change.ts'
 import { inMs } from '../../harness/http-server.ts'
 import { newBrand } from '../fixtures.ts'
 import { openZoneServer, type ZoneServer } from './fixtures.ts'
@@ -266,6 +267,33 @@ describe('a record that Mailroom manages', () => {
     expect(dmarc.managed_by).toBe('user')
     expect((await patch(id, dmarc.id, { value: 'v=DMARC1; p=quarantine' })).status).toBe(200)
   })
+})
+
+test('a change can depend on what its caller read; repeating it is no other change', async () => {
+  const id = await server.register('read.test')
+  const { json } = await create(id, { type: 'A', name: 'www', value: '192.0.2.1' })
+  const read = async () => (await server.call('GET', records(id))).json.data[0]
+  const change = (body: object) => patch(id, json.id, body)
+  await expectConditionalChangeOf({ read, change }, [{ value: '192.0.2.2' }, { ttl: 60 }])
+  const same = await patch(id, json.id, { ttl: 60, if_updated_at: json.updated_at })
+  expect([same.status, same.json]).toEqual([200, await read()])
+  expect(refusalOf(await patch(id, json.id, { ttl: 90, if_updated_at: null }))).toEqual([
+    409,
+    'changed_since_read',
+    'if_updated_at',
+  ])
+})
+
+test('what someone else changes while the zone is written is not overwritten', async () => {
+  const id = await server.register('moment.test')
+  const { json } = await create(id, { type: 'A', name: 'www', value: '192.0.2.1' })
+  const [before] = await server.recordsUnder('moment.test')
+  if (!before) throw new Error('not created')
+  const happens = () => server.zone.update(before.id, { ...before, value: '192.0.2.3' }, before.mark)
+  server.interrupt({ when: 'before', write: 'update', happens })
+  const late = await patch(id, json.id, { value: '192.0.2.2', if_updated_at: json.updated_at })
+  expect(refusalOf(late)).toEqual([409, 'changed_since_read', 'if_updated_at'])
+  expect(await server.recordsUnder('moment.test')).toMatchObject([{ value: '192.0.2.3' }])
 })
 
 test('a record that Mailroom did not create is listed, changed and deleted', async () => {

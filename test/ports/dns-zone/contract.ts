@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { Instant } from '../../../src/base/clock.ts'
 import type { DnsProvider, Zone, ZoneRecord } from '../../../src/ports/dns-zone/port.ts'
 
 /** A DNS provider to test, and names in its zones: no records are at or below `under` yet. */
@@ -101,6 +102,23 @@ export function zoneContract(name: string, open: () => ProviderUnderTest): void 
     if (twin.kind !== 'written') throw new Error(twin.kind)
     expect(await zone.update(twin.record.id, changed, null)).toMatchObject({ kind: 'exists', record: { id } })
     expect(await zone.recordsAt(here)).toMatchObject([{ value: '192.0.2.1' }])
+  })
+
+  test(`${name}: leaves a record that was changed since it was read`, async () => {
+    const { zone, here } = await fresh()
+    await zone.create(a(here), 'mark')
+    const [read] = await zone.recordsAt(here)
+    if (!read) throw new Error('not created')
+    const first = { ...a(here, '192.0.2.8'), ttlSeconds: 900 }
+    const update = (record: ZoneRecord, readAs: Instant | null) => zone.update(read.id, record, 'mark', readAs)
+    expect(await update(first, read.updatedAt)).toMatchObject({ kind: 'written', record: first })
+    const [now] = await zone.recordsAt(here)
+    if (!now) throw new Error('gone')
+    expect(now.updatedAt).not.toBe(read.updatedAt)
+    expect(await update(a(here, '192.0.2.9'), read.updatedAt)).toEqual({ kind: 'changed', record: now })
+    expect(await update(a(here, '192.0.2.9'), null)).toEqual({ kind: 'changed', record: now })
+    expect(await zone.recordsAt(here)).toEqual([now])
+    expect(await update(a(here, '192.0.2.9'), now.updatedAt)).toMatchObject({ kind: 'written' })
   })
 
   test(`${name}: deletes a record, and accepts that it is not there`, async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { changePlan } from '../../../src/accounts/organizations/organizations.ts'
+import { changeOrganization } from '../../../src/accounts/organizations/organizations.ts'
 import { acceptedInMonth, consumeQuota, getUsage } from '../../../src/accounts/organizations/quota.ts'
 import { type Instant, instantAt, microsecondsOf } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
@@ -22,7 +22,7 @@ const plain = { from: 'ann@acme.example', to: 'bob@b.example', subject: 'Hello',
 async function free(left: number) {
   const { db } = server.database
   const organizationId = await server.newOrganization()
-  await changePlan(db, organizationId, 'free')
+  await changeOrganization(db, server.clock, organizationId, { plan: 'free' })
   await makeDomain(db, organizationId, 'acme.example')
   await inTransaction(db, tx =>
     consumeQuota(tx, [{ organizationId, plan: 'free', count: 3000 - left }], server.clock.now()),
@@ -87,9 +87,9 @@ describe('the plan free', () => {
     const { organizationId, key } = await free(0)
     const post = async () => (await server.call('POST', '/v1/emails', { key, json: plain })).status
     expect(await post()).toBe(402)
-    await changePlan(server.database.db, organizationId, 'paid')
+    await changeOrganization(server.database.db, server.clock, organizationId, { plan: 'paid' })
     expect(await post()).toBe(202)
-    await changePlan(server.database.db, organizationId, 'free')
+    await changeOrganization(server.database.db, server.clock, organizationId, { plan: 'free' })
     expect(await post()).toBe(402)
   })
 })

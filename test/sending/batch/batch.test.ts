@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { changePlan } from '../../../src/accounts/organizations/organizations.ts'
+import { changeOrganization } from '../../../src/accounts/organizations/organizations.ts'
 import { acceptedInMonth, consumeQuota } from '../../../src/accounts/organizations/quota.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import type { Id } from '../../../src/base/ids.ts'
@@ -37,7 +37,7 @@ interface Sender {
 async function newSender(plan: 'free' | 'unlimited' = 'unlimited'): Promise<Sender> {
   const { db } = server.database
   const organizationId = await server.newOrganization()
-  await changePlan(db, organizationId, plan)
+  await changeOrganization(db, server.clock, organizationId, { plan })
   const { brandId } = await makeDomain(db, organizationId, 'acme.example')
   const at = server.clock.now()
   await db

@@ -1866,6 +1866,11 @@ export interface components {
             permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When the role, brands or permissions last changed.
+             */
+            updated_at: string;
             /** Format: date-time */
             last_active_at: string | null;
             /** @description Keys of their own, which end when they are removed. */
@@ -1890,6 +1895,11 @@ export interface components {
             permissions: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When the role, brands or permissions last changed.
+             */
+            updated_at: string;
             /** Format: date-time */
             last_active_at: string | null;
         };
@@ -1900,6 +1910,11 @@ export interface components {
             plan: "free" | "paid" | "unlimited";
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When its name or plan last changed.
+             */
+            updated_at: string;
             usage: {
                 /** @description The calendar month in UTC: 2026-01. */
                 month: string;
@@ -2005,10 +2020,20 @@ export interface components {
                 /** @description null: forever. */
                 instance_days: number | null;
                 minimum_days: number;
+                /**
+                 * Format: date-time
+                 * @description When it was set; null: it is not.
+                 */
+                updated_at: string | null;
                 brands: {
                     brand_id: string;
                     /** @description null: forever. */
                     days: number | null;
+                    /**
+                     * Format: date-time
+                     * @description When it was set; null: it is not.
+                     */
+                    updated_at: string | null;
                 }[];
             }[];
         };
@@ -2340,6 +2365,11 @@ export interface components {
             plan: "free" | "paid" | "unlimited";
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When its name or plan last changed.
+             */
+            updated_at: string;
             month: string;
             /** @description Emails accepted this month (UTC). */
             used: number;
@@ -3674,6 +3704,8 @@ export interface operations {
                     role: "owner" | "admin" | "member";
                     brand_ids?: string[];
                     permissions?: ("email:send" | "email:read" | "brands:read" | "brands:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "drafts:read" | "drafts:write" | "webhooks:read" | "webhooks:write" | "api_access")[];
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -3721,6 +3753,8 @@ export interface operations {
                 "application/json": {
                     /** @description A name of 1 to 120 characters on one line. */
                     name: string;
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -3936,6 +3970,8 @@ export interface operations {
                     /** @description The brand it is set for; absent: the organization. */
                     brand_id?: string;
                     days: number | "forever" | "inherit";
+                    /** @description The `updated_at` that was read, `never` for null: what was set since stays, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -4560,6 +4596,11 @@ export interface operations {
                             kind: string;
                             /** @description null: forever. */
                             days: number | null;
+                            /**
+                             * Format: date-time
+                             * @description When it was set; null: by default.
+                             */
+                            updated_at: string | null;
                         }[];
                         kinds: {
                             kind: string;
@@ -4591,6 +4632,8 @@ export interface operations {
                      */
                     keep: "days" | "forever" | "inherit";
                     days?: number;
+                    /** @description The `updated_at` that was read, `never` for null: what was set since stays, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -4906,6 +4949,8 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     plan: "free" | "paid" | "unlimited";
+                    /** @description The `updated_at` that was read: what has changed since is left as it is, and the answer is 409 `changed_since_read`. */
+                    if_updated_at?: string;
                 };
             };
         };
@@ -4920,6 +4965,8 @@ export interface operations {
                         id: string;
                         /** @enum {string} */
                         plan: "free" | "paid" | "unlimited";
+                        /** Format: date-time */
+                        updated_at: string;
                     };
                 };
             };

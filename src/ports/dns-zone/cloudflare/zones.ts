@@ -130,9 +130,12 @@ function openZone({ id: zone_id, name: apex }: CloudflareZone, client: Cloudflar
         codes => resultOfCodes(codes, record),
       )
     },
-    async update(id, record, mark) {
+    async update(id, record, mark, readAs) {
       const before = await read<RecordResponse | null>(() => records.get(id, { zone_id }), nullIfAbsent)
       if (before === null) return undefined
+      const existing = readRecord(before)
+      if (existing && readAs !== undefined && existing.updatedAt !== readAs)
+        return { kind: 'changed', record: existing }
       const conflict = await findConflict(record, id)
       if (conflict) return conflict
       const isAutomatic = before.ttl === automaticTtl && record.ttlSeconds === automaticSeconds

@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../../base/database/database.ts'
 import { newId } from '../../../base/ids.ts'
 import { canonicalName } from '../../resolver/names.ts'
 import { isSameRecord } from '../names.ts'
-import type { DnsProvider, ExistingRecord, WriteResult, Zone, ZoneRecord } from '../port.ts'
+import type { DnsProvider, ExistingRecord, UpdateResult, WriteResult, Zone, ZoneRecord } from '../port.ts'
 import {
   deleteLocalRecord,
   insertLocalRecord,
@@ -32,10 +32,11 @@ export function localZone(db: Db, clock: Clock): DnsProvider {
         await insertLocalRecord(tx, created, now)
         return { kind: 'written', record: created }
       }),
-    update: (id, record, mark) =>
+    update: (id, record, mark, readAs) =>
       withZoneLock(db, async tx => {
         const before = await selectLocalRecord(tx, id)
         if (!before) return undefined
+        if (readAs !== undefined && before.updatedAt !== readAs) return { kind: 'changed', record: before }
         const local = requireLocal(record)
         const others = (await selectLocalRecordsAt(tx, local.name)).filter(existing => existing.id !== id)
         const conflict = findConflict(local, others)
@@ -54,7 +55,7 @@ export function localZone(db: Db, clock: Clock): DnsProvider {
 }
 
 /** Runs `work` while no other process writes to the zone, so that what it reads holds until it writes. */
-function withZoneLock<Result extends WriteResult | undefined>(
+function withZoneLock<Result extends UpdateResult | undefined>(
   db: Db,
   work: (tx: Db) => Promise<Result>,
 ): Promise<Result> {

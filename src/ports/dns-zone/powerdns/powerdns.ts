@@ -6,6 +6,7 @@ import {
   type DnsProvider,
   DnsZoneError,
   type ExistingRecord,
+  type UpdateResult,
   type WriteResult,
   type Zone,
   type ZoneRecord,
@@ -102,10 +103,12 @@ function openZone(api: PowerDnsApi, zone: PowerDnsZone, turns: ZoneLock, clock: 
         const note = { id: newId('rec'), token: contentToken(record), mark, created: now, updated: now }
         return write(sets, record, note, undefined, signal)
       }),
-    update: (id, record, mark) =>
-      withSets(async (sets, signal) => {
+    update: (id, record, mark, readAs) =>
+      withSets(async (sets, signal): Promise<UpdateResult | undefined> => {
         const before = readSets(sets).find(placed => placed.record.id === id)
         if (!before) return undefined
+        if (readAs !== undefined && before.record.updatedAt !== readAs)
+          return { kind: 'changed', record: before.record }
         const created = before.record.createdAt
         return write(
           sets,

@@ -169,6 +169,7 @@ export const rows: Readonly<Record<string, MatrixRow>> = {
   },
 
   listMembers: { status: 200, otherBrand: refused },
+  getMember: { path: { id: 'member' }, status: 200, otherBrand: refused },
   updateMember: {
     path: { id: 'member' },
     body: () => ({ permissions: ['email:send'] }),
@@ -177,6 +178,7 @@ export const rows: Readonly<Record<string, MatrixRow>> = {
   },
   removeMember: { path: { id: 'member' }, status: 200, otherBrand: refused },
   listInvitations: { status: 200, otherBrand: refused },
+  getInvitation: { path: { id: 'invitation' }, status: 200, otherBrand: refused },
   createInvitation: {
     body: own => ({ brand_ids: [own.brand], permissions: ['email:read'] }),
     status: 201,

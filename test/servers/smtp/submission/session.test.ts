@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey, revokeKey } from '../../../../src/accounts/keys/keys.ts'
-import { changePlan } from '../../../../src/accounts/organizations/organizations.ts'
+import { changeOrganization } from '../../../../src/accounts/organizations/organizations.ts'
 import { consumeQuota } from '../../../../src/accounts/organizations/quota.ts'
 import { scopes } from '../../../../src/api/scope.ts'
 import { systemClock } from '../../../../src/base/clock.ts'
@@ -332,7 +332,7 @@ describe('the checks of the API', () => {
     expect(new Set(replies.slice(0, 50))).toEqual(new Set(['250 2.1.5 Go on']))
     expect(replies[50]).toBe('452 4.5.3 Too many recipients, send the rest in another transaction')
     await client.command('RSET')
-    await changePlan(db, organizationId(), 'free')
+    await changeOrganization(db, systemClock, organizationId(), { plan: 'free' })
     try {
       await inTransaction(db, tx =>
         consumeQuota(tx, [{ organizationId: organizationId(), plan: 'unlimited', count: 3000 }], systemClock.now()),
@@ -341,7 +341,7 @@ describe('the checks of the API', () => {
         '452 4.7.1 The plan includes no more emails this calendar month (UTC).',
       )
     } finally {
-      await changePlan(db, organizationId(), 'unlimited')
+      await changeOrganization(db, systemClock, organizationId(), { plan: 'unlimited' })
     }
     client.hangUp()
   })
