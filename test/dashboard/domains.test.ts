@@ -7,6 +7,8 @@ import { localZone } from '../../src/ports/dns-zone/local/local.ts'
 import type { ZoneRecord } from '../../src/ports/dns-zone/port.ts'
 import { type Dashboard, expectNoAxeViolations, inAllLooks, startDashboard } from '../harness/dashboard.ts'
 import { startDns, type TestDns } from '../harness/dns.ts'
+import { until } from '../harness/until.ts'
+import { keepMine, takeTheirs } from './conflict.ts'
 
 /** The screens of domains and mailboxes, with the local zone in place of a DNS host for names below `.test`. */
 let dashboard: Dashboard
@@ -122,6 +124,46 @@ test('a DNS server that does not answer is told from a record that is missing', 
   await inAllLooks(page, 'domain-silent-later', expectNoAxeViolations)
   expect(complaints).toEqual([])
 }, 90_000)
+
+test('a record is added and changed; of two who change it, the later sees it, and decides', async () => {
+  const { api } = dashboard.mailroom
+  const { id } = (await api('GET', '/v1/domains')).json.data.find(
+    ({ domain }: { domain: string }) => domain === 'shop.test',
+  )
+  const records = `/v1/domains/${id}/dns/records`
+  const { page, open, complaints } = await dashboard.openAs({})
+  await open(`/domains/${id}`)
+  await page.getByRole('link', { name: 'All records' }).click()
+  const dialog = page.getByRole('dialog')
+  const save = () => dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Add a record' }).click()
+  await dialog.getByLabel('Name').fill('www')
+  await dialog.getByLabel('Value').fill('nonsense')
+  await save()
+  await dialog.getByText('is not a valid A value').waitFor()
+  await dialog.getByLabel('Value').fill('192.0.2.1')
+  await save()
+  const row = page.getByRole('row', { name: /www\.shop\.test/ })
+  await row.waitFor()
+  const { data } = (await api('GET', records)).json
+  const path = `${records}/${data.find(({ name }: { name: string }) => name === 'www.shop.test').id}`
+
+  await row.getByRole('button', { name: 'Actions' }).click()
+  await page.getByRole('menuitem', { name: 'Change' }).click()
+  await dialog.getByLabel('Value').fill('192.0.2.2')
+  await api('PATCH', path, { value: '192.0.2.3', ttl: 900 })
+  await save()
+  await takeTheirs(page)
+  const ttl = async () => await dialog.getByLabel('TTL in seconds').inputValue()
+  await until(async () => (await ttl()) === '900', { what: 'the TTL that was saved is shown' })
+  await dialog.getByLabel('Value').fill('192.0.2.4')
+  await api('PATCH', path, { value: '192.0.2.5' })
+  await save()
+  await keepMine(page)
+  await row.getByText('192.0.2.4').waitFor()
+  expect((await api('GET', path)).json).toMatchObject({ value: '192.0.2.4', ttl: 900 })
+  expect(complaints).toEqual([])
+}, 60_000)
 
 test('a mailbox is created, and a domain with a mailbox says what blocks its deletion', async () => {
   const { page, open, complaints } = await dashboard.openAs({})

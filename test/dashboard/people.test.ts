@@ -4,6 +4,8 @@ import { permissions } from '../../src/accounts/keys/permissions.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { type Dashboard, startDashboard } from '../harness/dashboard.ts'
+import { until } from '../harness/until.ts'
+import { keepMine, takeTheirs, untilTicked } from './conflict.ts'
 import { look } from './look.ts'
 
 let dashboard: Dashboard
@@ -105,6 +107,98 @@ test(
       'member.role',
       'member.remove',
     ])
+  },
+  timeoutMs,
+)
+
+test(
+  'of two who change what a member may do, the later sees it, and decides',
+  async () => {
+    const memberId = await newColleague('Nora Lind', 'nora@example.com')
+    const path = `/v1/members/${memberId}`
+    const { api } = dashboard.mailroom
+    const { page, open, complaints } = await dashboard.openAs({ name: 'Otto Weiß' })
+    await open('/people')
+    const row = page.getByRole('row', { name: /Nora Lind/ })
+    const choose = async (action: string) => {
+      await row.getByRole('button', { name: 'Actions for Nora Lind' }).click()
+      await page.getByRole('menuitem', { name: action }).click()
+    }
+    const box = (name: string) => page.getByRole('dialog').getByRole('checkbox', { name })
+    const save = () => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+
+    await choose('Change access')
+    await box('Send, reply and forward').uncheck()
+    await api('PATCH', path, { permissions: ['inbox:read'] })
+    await save()
+    await look(page, 'people-conflict')
+    await takeTheirs(page)
+    await untilTicked(page, 'Create API keys of their own', false)
+    await box('Create API keys of their own').check()
+    await save()
+    await row.getByText('2 permissions').waitFor()
+
+    await choose('Change access')
+    await box('Create API keys of their own').uncheck()
+    await api('PATCH', path, { permissions: [] })
+    await save()
+    await keepMine(page)
+    await row.getByText('1 permission').waitFor()
+    expect((await api('GET', path)).json.permissions).toEqual(['inbox:read'])
+
+    await choose('Change role')
+    await page.getByRole('radio', { name: 'Admin' }).check()
+    await api('PATCH', path, { permissions: ['email:send'] })
+    await save()
+    await takeTheirs(page)
+    await until(() => page.getByRole('radio', { name: 'Member' }).isChecked(), { what: 'the role as it is' })
+    await untilTicked(page, 'Send, reply and forward', true)
+    await page.getByRole('radio', { name: 'Admin' }).check()
+    await api('PATCH', path, { permissions: [] })
+    await save()
+    await keepMine(page)
+    await row.getByText('Everything').waitFor()
+    expect((await api('GET', path)).json.role).toBe('admin')
+    expect(complaints).toEqual([])
+  },
+  timeoutMs,
+)
+
+test(
+  'of two who change what an invitation will give, the later sees it, and decides',
+  async () => {
+    const { api, demo } = dashboard.mailroom
+    const invited = { email: 'ines@example.com', brand_ids: [demo.brand_id], permissions: ['inbox:read'] }
+    const path = `/v1/invitations/${(await api('POST', '/v1/invitations', invited)).json.id}`
+    const { page, open, complaints } = await dashboard.openAs({ name: 'Otto Weiß' })
+    await open('/people')
+    const openDialog = async () => {
+      await page.getByRole('button', { name: 'Actions for ines@example.com' }).click()
+      await page.getByRole('menuitem', { name: 'Change access' }).click()
+    }
+    const keys = page.getByRole('dialog').getByRole('checkbox', { name: 'Create API keys of their own' })
+    const save = () => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await openDialog()
+    await keys.check()
+    await api('PATCH', path, { permissions: ['email:send'] })
+    await save()
+    await takeTheirs(page)
+    await untilTicked(page, 'Create API keys of their own', false)
+    await keys.check()
+    await api('PATCH', path, { permissions: [] })
+    await save()
+    await keepMine(page)
+    await page
+      .getByRole('row', { name: /ines@example.com/ })
+      .getByText('2 permissions')
+      .waitFor()
+    expect((await api('GET', path)).json.permissions).toEqual(['email:send', 'api_access'])
+
+    await openDialog()
+    await api('DELETE', path)
+    await save()
+    await page.getByText('The invitation was revoked.').waitFor()
+    expect(complaints).toEqual([])
   },
   timeoutMs,
 )

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { permissions } from '../../src/accounts/keys/permissions.ts'
 import { type Dashboard, startDashboard } from '../harness/dashboard.ts'
 import { until } from '../harness/until.ts'
+import { keepMine, takeTheirs } from './conflict.ts'
 import { look } from './look.ts'
 
 let dashboard: Dashboard
@@ -82,6 +84,62 @@ test(
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row', { name: /Zürich/ }).waitFor()
     expect(complaints).toEqual([])
+  },
+  timeoutMs,
+)
+
+test(
+  'of two who rename the organization or set a retention time, the later sees it, and decides',
+  async () => {
+    const other = await dashboard.openAs({ name: 'Otto Weiß' })
+    const { page, open, complaints } = await dashboard.openAs({ name: 'Olivia Park' })
+    const save = async (at = page) => await at.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    const rename = async (at: Page, name: string) => {
+      await at.getByRole('region', { name: 'Organization' }).getByRole('button', { name: 'Rename' }).click()
+      await at.getByRole('dialog').getByLabel('Name').fill(name)
+    }
+    const saveAsOther = async () => {
+      await save(other.page)
+      await other.page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await open('/settings')
+    await other.open('/settings')
+    await rename(page, 'Mine')
+    await rename(other.page, 'Theirs')
+    await saveAsOther()
+    await save()
+    await takeTheirs(page)
+    const field = page.getByRole('dialog').getByLabel('Name')
+    await until(async () => (await field.inputValue()) === 'Theirs', { what: 'the name that was saved is shown' })
+    await field.fill('Mine')
+    await rename(other.page, 'Theirs again')
+    await saveAsOther()
+    await save()
+    await keepMine(page)
+    await page.getByRole('region', { name: 'Organization' }).getByText('Mine').waitFor()
+
+    const setDays = async (at: Page, count: string) => {
+      await at.getByRole('button', { name: 'Change: Messages in spam' }).click()
+      await at.getByRole('radio', { name: 'For a number of days' }).check()
+      await at.getByLabel('Days', { exact: true }).fill(count)
+    }
+    await setDays(page, '11')
+    await setDays(other.page, '12')
+    await saveAsOther()
+    await save()
+    await takeTheirs(page)
+    const days = page.getByLabel('Days', { exact: true })
+    await until(async () => (await days.inputValue()) === '12', { what: 'the days that were saved are shown' })
+    await days.fill('13')
+    await setDays(other.page, '14')
+    await saveAsOther()
+    await save()
+    await keepMine(page)
+    await page
+      .getByRole('row', { name: /Messages in spam/ })
+      .getByText('13 days')
+      .waitFor()
+    expect([complaints, other.complaints]).toEqual([[], []])
   },
   timeoutMs,
 )

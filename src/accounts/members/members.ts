@@ -76,6 +76,9 @@ async function toJsonMembers(db: Db, rows: readonly MemberRow[]): Promise<Member
   return rows.map(row => toJsonMember(row, brands.get(row.id) ?? []))
 }
 
+/** The refusals of {@link getMember}. */
+export const memberRefusals = ['not_found'] as const
+
 /** @throws Refusal `not_found` */
 export async function getMember(
   { db }: Pick<MemberDeps, 'db'>,

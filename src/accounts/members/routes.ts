@@ -9,6 +9,7 @@ import {
   getMember,
   listMembers,
   type MemberDeps,
+  memberRefusals,
   removeMember,
   removeMemberRefusals,
 } from './members.ts'
@@ -24,7 +25,7 @@ export function memberRoutes(deps: MemberDeps) {
       response: t.Object({ data: t.Array(memberSchema), next_cursor: nullable(t.String()) }),
     })
     .get('/v1/members/:id', ({ caller, params }) => getMember(deps, caller, params.id), {
-      detail: describeRoute('getMember', 'Get a member and what they may do', ['not_found']),
+      detail: describeRoute('getMember', 'Get a member and what they may do', memberRefusals),
       scope: { scope: 'members:read', organizationOnly: true },
       params: idParamsSchema,
       response: memberSchema,

@@ -2,9 +2,9 @@ import { useState } from 'react'
 import { ApiError } from '../api/errors.ts'
 import { type Action, useAction } from './action.ts'
 
-/** What the API shows with the time of its last change. */
+/** What the API shows with the time of its last change; null: it was never changed. */
 interface Dated {
-  readonly updated_at: string
+  readonly updated_at: string | null
 }
 
 export interface ConditionalSaveOptions<Stored extends Dated> {
@@ -13,7 +13,7 @@ export interface ConditionalSaveOptions<Stored extends Dated> {
   /** Reads it as it is now. */
   read(): Promise<Stored>
   /** Saves what is typed, if nobody has changed it since `ifUpdatedAt`. */
-  save(ifUpdatedAt: string): Promise<Stored>
+  save(ifUpdatedAt: Stored['updated_at']): Promise<Pick<Stored, 'updated_at'>>
   /** Puts what someone else saved into the form. */
   show(theirs: Stored): void
 }
@@ -29,9 +29,9 @@ export interface ConditionalSave extends Pick<Action, 'isBusy' | 'error'> {
 
 /** Saves a form of something that others may edit at the same time, without overwriting what they saved unseen. */
 export function useConditionalSave<Stored extends Dated>(options: ConditionalSaveOptions<Stored>): ConditionalSave {
-  const [readAt, setReadAt] = useState(options.stored.updated_at)
+  const [readAt, setReadAt] = useState<Stored['updated_at']>(options.stored.updated_at)
   const { isBusy, error, run } = useAction()
-  const saveIf = (ifUpdatedAt: string) =>
+  const saveIf = (ifUpdatedAt: Stored['updated_at']) =>
     run(async () => {
       const saved = await options.save(ifUpdatedAt)
       setReadAt(saved.updated_at)

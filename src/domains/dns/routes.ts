@@ -9,6 +9,7 @@ import {
   changeRecordRefusals,
   createRecord,
   createRecordRefusals,
+  getRecord,
   listRecords,
   listRecordsRefusals,
   removeRecord,
@@ -67,6 +68,16 @@ export function dnsRoutes(deps: DomainDeps) {
         params: idParamsSchema,
         body: newRecordSchema,
         response: { 201: managedRecordSchema },
+      },
+    )
+    .get(
+      '/v1/domains/:id/dns/records/:record_id',
+      ({ caller, params }) => getRecord(deps, caller, params.id, params.record_id),
+      {
+        detail: describeRoute('getDnsRecord', 'Get a DNS record', listRecordsRefusals),
+        scope: 'domains:read',
+        params: recordParams,
+        response: managedRecordSchema,
       },
     )
     .patch(

@@ -56,6 +56,24 @@ export async function listRecords(
   return listRecordPage(deps.db, tenant, domain.domain, access, query)
 }
 
+/**
+ * One record at or below the domain in its zone, whoever published it.
+ * @throws Refusal `not_found`, `brand_restricted`, and as {@link openVerifiedZone}.
+ */
+export async function getRecord(
+  deps: DomainDeps,
+  tenant: Tenant,
+  id: string,
+  recordId: string,
+): Promise<ManagedRecordJson> {
+  const domain = await loadDomain(deps.db, tenant, id)
+  const access = await openZone(deps.dnsProvider, domain.domain)
+  requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, domain.domain))
+  const found = await findRecordById(access, domain.domain, recordId)
+  const record = await requireVisibleRecord(deps.db, tenant, domain, recordId, found)
+  return toJsonManagedRecord(access, record, await isManaged(deps.db, record))
+}
+
 /** The refusals of {@link createRecord}. */
 export const createRecordRefusals = [
   ...listRecordsRefusals,
@@ -185,8 +203,8 @@ async function openVerifiedZone(deps: DomainDeps, domain: DomainRow): Promise<Zo
   return access
 }
 
-/** The record, if the tenant may see and change it. @throws Refusal `not_found`, `record_managed`. */
-async function requireOwnRecord(
+/** The record, if the tenant may see it. @throws Refusal `not_found`. */
+async function requireVisibleRecord(
   db: Db,
   tenant: Tenant,
   domain: DomainRow,
@@ -195,6 +213,18 @@ async function requireOwnRecord(
 ): Promise<ExistingRecord> {
   const [record] = found ? await allowedRecords(db, tenant, domain.domain, [found]) : []
   if (!record) throw noRecord(id)
+  return record
+}
+
+/** The record, if the tenant may see and change it. @throws Refusal `not_found`, `record_managed`. */
+async function requireOwnRecord(
+  db: Db,
+  tenant: Tenant,
+  domain: DomainRow,
+  id: string,
+  found: ExistingRecord | undefined,
+): Promise<ExistingRecord> {
+  const record = await requireVisibleRecord(db, tenant, domain, id, found)
   if (await isManaged(db, record))
     throw refuse('record_managed', {
       message: `Mailroom publishes the ${record.type} record ${record.name} for a registered domain, which needs it.`,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { managedMark } from '../../../src/domains/dns/record-owner.ts'
-import { expectConditionalChangeOf } from '../../harness/conditional-change.ts'
+import { expectConditionalChange } from '../../harness/conditional-change.ts'
 import { inMs } from '../../harness/http-server.ts'
 import { newBrand } from '../fixtures.ts'
 import { openZoneServer, type ZoneServer } from './fixtures.ts'
@@ -246,6 +246,7 @@ describe('a record that Mailroom manages', () => {
     expect(data).toHaveLength(json.published.length)
     for (const record of data) {
       expect(record.managed_by).toBe('mailroom')
+      expect((await server.call('GET', `${records(id)}/${record.id}`)).json).toEqual(record)
       expect(refusalOf(await patch(id, record.id, { ttl: 60 }))).toEqual([409, 'record_managed', undefined])
       expect(refusalOf(await remove(id, record.id))).toEqual([409, 'record_managed', undefined])
     }
@@ -272,11 +273,11 @@ describe('a record that Mailroom manages', () => {
 test('a change can depend on what its caller read; repeating it is no other change', async () => {
   const id = await server.register('read.test')
   const { json } = await create(id, { type: 'A', name: 'www', value: '192.0.2.1' })
-  const read = async () => (await server.call('GET', records(id))).json.data[0]
-  const change = (body: object) => patch(id, json.id, body)
-  await expectConditionalChangeOf({ read, change }, [{ value: '192.0.2.2' }, { ttl: 60 }])
+  const path = `${records(id)}/${json.id}`
+  expect((await server.call('GET', path)).json).toEqual(json)
+  await expectConditionalChange(server, path, [{ value: '192.0.2.2' }, { ttl: 60 }])
   const same = await patch(id, json.id, { ttl: 60, if_updated_at: json.updated_at })
-  expect([same.status, same.json]).toEqual([200, await read()])
+  expect([same.status, same.json]).toEqual([200, (await server.call('GET', path)).json])
   expect(refusalOf(await patch(id, json.id, { ttl: 90, if_updated_at: null }))).toEqual([
     409,
     'changed_since_read',
@@ -324,6 +325,7 @@ describe('when ownership', () => {
   const operations = (id: string) =>
     [
       ['GET', records(id)],
+      ['GET', `${records(id)}/rec_00000000000000000000000000`],
       ['POST', records(id), { type: 'A', name: 'x', value: '192.0.2.1' }],
       ['PATCH', `${records(id)}/rec_00000000000000000000000000`, { ttl: 60 }],
       ['DELETE', `${records(id)}/rec_00000000000000000000000000`],

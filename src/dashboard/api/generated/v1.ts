@@ -391,7 +391,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a DNS record
+         * @description Needs the scope `domains:read`.
+         */
+        get: operations["getDnsRecord"];
         put?: never;
         post?: never;
         /**
@@ -2988,6 +2992,31 @@ export interface operations {
         responses: {
             /** @description Publish a DNS record. */
             201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedRecord"];
+                };
+            };
+        };
+    };
+    getDnsRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier. */
+                id: string;
+                /** @description The `id` of the DNS record. */
+                record_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a DNS record. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

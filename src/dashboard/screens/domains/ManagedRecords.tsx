@@ -18,7 +18,7 @@ import { showToast } from '../../components/overlays/toasts.ts'
 import { SafeText } from '../../components/text/SafeText.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
 import { usePages } from '../../hooks/pages.ts'
-import { RecordDialog } from './RecordDialog.tsx'
+import { AddRecordDialog, EditRecordDialog } from './RecordDialogs.tsx'
 import { managedRecordStrings as strings } from './strings.ts'
 import type { ManagedRecord } from './types.ts'
 
@@ -104,8 +104,9 @@ export function ManagedRecords({ domainId }: { readonly domainId: string }) {
         />
       )}
       <LoadMore hasMore={hasMore} isLoading={isLoadingMore} onMore={loadMore} />
-      {dialog !== null && (
-        <RecordDialog domainId={domainId} record={dialog === 'add' ? null : dialog} onClose={() => setDialog(null)} />
+      {dialog === 'add' && <AddRecordDialog domainId={domainId} onClose={() => setDialog(null)} />}
+      {dialog !== null && dialog !== 'add' && (
+        <EditRecordDialog domainId={domainId} record={dialog} onClose={() => setDialog(null)} />
       )}
       {removed && (
         <ConfirmDialog

@@ -101,12 +101,13 @@ function ActDialog({ act: { kind, invitation }, onClose }: { readonly act: OpenA
       <AccessDialog
         title={strings.accessTitle(invitation.email ?? strings.anyone)}
         brands={organization.brands}
-        access={{ brandIds: invitation.brand_ids, permissions: invitation.permissions }}
+        stored={invitation}
         onClose={onClose}
-        onSave={async ({ brandIds, permissions }) => {
-          const body = { brand_ids: [...brandIds], permissions: [...permissions] }
-          await answer(wholeApi.v1.PATCH('/v1/invitations/{id}', { params, body }))
+        onRead={() => answer(wholeApi.v1.GET('/v1/invitations/{id}', { params }))}
+        onSave={async body => {
+          const saved = await answer(wholeApi.v1.PATCH('/v1/invitations/{id}', { params, body }))
           await reload()
+          return saved
         }}
       />
     )

@@ -112,6 +112,7 @@ function MemberMenu({ person, ownRole, onAct }: MemberMenuProps) {
 function ActDialog({ act: { kind, person }, onClose }: { readonly act: OpenAct; readonly onClose: () => void }) {
   const { organization, wholeApi } = useOrganization()
   const queryClient = useQueryClient()
+  const params = { path: { id: person.id } }
   const done = (text: string) => {
     showToast(text)
     void queryClient.invalidateQueries({ queryKey: ['people'] })
@@ -123,13 +124,13 @@ function ActDialog({ act: { kind, person }, onClose }: { readonly act: OpenAct; 
         <AccessDialog
           title={strings.accessTitle(person.name)}
           brands={organization.brands}
-          access={{ brandIds: person.brand_ids ?? [], permissions: person.permissions }}
+          stored={person}
           onClose={onClose}
-          onSave={async ({ brandIds, permissions }) => {
-            const params = { path: { id: person.id } }
-            const body = { brand_ids: [...brandIds], permissions: [...permissions] }
-            await answer(wholeApi.v1.PATCH('/v1/members/{id}', { params, body }))
+          onRead={() => answer(wholeApi.v1.GET('/v1/members/{id}', { params }))}
+          onSave={async body => {
+            const saved = await answer(wholeApi.v1.PATCH('/v1/members/{id}', { params, body }))
             done(strings.changed(person.name))
+            return saved
           }}
         />
       )
@@ -143,7 +144,6 @@ function ActDialog({ act: { kind, person }, onClose }: { readonly act: OpenAct; 
           title={strings.endTitle(person.name)}
           action={strings.endSessions}
           onConfirm={async () => {
-            const params = { path: { id: person.id } }
             await answer(wholeApi.app.POST('/app/api/people/{id}/end-sessions', { params }))
             done(strings.ended(person.name))
           }}

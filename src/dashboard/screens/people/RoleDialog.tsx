@@ -1,13 +1,14 @@
 import { useId, useState } from 'react'
 import { answer } from '../../api/client.ts'
-import { AccessFields, fullAccess } from '../../components/access/AccessFields.tsx'
+import { AccessFields, fullAccess, type MemberAccess } from '../../components/access/AccessFields.tsx'
 import { Choice } from '../../components/access/Choice.tsx'
 import { Button } from '../../components/actions/Button.tsx'
+import { ConflictNotice } from '../../components/conflict/ConflictNotice.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { Dialog } from '../../components/overlays/Dialog.tsx'
-import { useAction } from '../../hooks/action.ts'
+import { useConditionalSave } from '../../hooks/conditional-save.ts'
 import { useOrganization } from '../../hooks/organization.ts'
-import type { Person, Role } from './people.ts'
+import type { Member, Person, Role } from './people.ts'
 import { peopleStrings as strings } from './strings.ts'
 
 interface RoleDialogProps {
@@ -21,22 +22,28 @@ const roles: readonly Role[] = ['owner', 'admin', 'member']
 /** Makes a member an owner, an admin, or a member with limits: for owners. */
 export function RoleDialog({ person, onClose, onChanged }: RoleDialogProps) {
   const { organization, wholeApi } = useOrganization()
+  const accessOf = ({ brand_ids: brandIds, permissions }: Member) =>
+    brandIds ? { brandIds, permissions } : fullAccess(organization.brands.map(({ id }) => id))
   const [role, setRole] = useState(person.role)
-  const [access, setAccess] = useState(() =>
-    person.brand_ids
-      ? { brandIds: person.brand_ids, permissions: person.permissions }
-      : fullAccess(organization.brands.map(({ id }) => id)),
-  )
-  const { isBusy, error, run } = useAction()
+  const [access, setAccess] = useState<MemberAccess>(() => accessOf(person))
   const id = useId()
-  const save = () =>
-    run(async () => {
+  const params = { path: { id: person.id } }
+  const { isBusy, error, isConflict, save, keepMine, takeTheirs } = useConditionalSave<Member>({
+    stored: person,
+    read: () => answer(wholeApi.v1.GET('/v1/members/{id}', { params })),
+    async save(if_updated_at) {
       const limits = role === 'member' ? { brand_ids: [...access.brandIds], permissions: [...access.permissions] } : {}
-      const params = { path: { id: person.id } }
-      await answer(wholeApi.app.PATCH('/app/api/people/{id}/role', { params, body: { role, ...limits } }))
+      const body = { role, ...limits, if_updated_at }
+      const saved = await answer(wholeApi.app.PATCH('/app/api/people/{id}/role', { params, body }))
       onChanged()
       onClose()
-    })
+      return saved
+    },
+    show(theirs) {
+      setRole(theirs.role)
+      setAccess(accessOf(theirs))
+    },
+  })
   return (
     <Dialog
       isOpen
@@ -56,6 +63,7 @@ export function RoleDialog({ person, onClose, onChanged }: RoleDialogProps) {
           void save()
         }}
       >
+        {isConflict && <ConflictNotice onKeep={keepMine} onTake={takeTheirs} />}
         <Choice<Role>
           label={strings.role}
           value={role}

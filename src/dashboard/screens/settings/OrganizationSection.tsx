@@ -6,6 +6,7 @@ import type { components } from '../../api/generated/app.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { Button } from '../../components/actions/Button.tsx'
 import { CopyButton } from '../../components/actions/CopyButton.tsx'
+import { ConflictNotice } from '../../components/conflict/ConflictNotice.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
 import { Card, Section } from '../../components/layout/Section.tsx'
@@ -14,18 +15,21 @@ import { Dialog } from '../../components/overlays/Dialog.tsx'
 import { showToast } from '../../components/overlays/toasts.ts'
 import { SafeText } from '../../components/text/SafeText.tsx'
 import { Time } from '../../components/text/Time.tsx'
-import { useAction } from '../../hooks/action.ts'
+import { useConditionalSave } from '../../hooks/conditional-save.ts'
 import { useOrganization } from '../../hooks/organization.ts'
 import { settingStrings as strings } from './strings.ts'
 
+type Organization = components['schemas']['Organization']
+
 interface OrganizationSectionProps {
-  readonly data: components['schemas']['Organization']
+  readonly data: Organization
 }
 
 /** The organization's name and id. */
 export function OrganizationSection({ data }: OrganizationSectionProps) {
   const { organization } = useOrganization()
-  const [isRenaming, setRenaming] = useState(false)
+  // As it was when the dialog was opened, whatever comes meanwhile.
+  const [renamed, setRenamed] = useState<Organization | null>(null)
   return (
     <Section title={strings.organization}>
       <Card>
@@ -36,7 +40,7 @@ export function OrganizationSection({ data }: OrganizationSectionProps) {
               <span key="name" className="flex min-w-0 items-center justify-between gap-2">
                 <SafeText text={data.name} className="min-w-0 truncate" />
                 {organization.role !== 'member' && (
-                  <Button size="small" onClick={() => setRenaming(true)}>
+                  <Button size="small" onClick={() => setRenamed(data)}>
                     {strings.rename}
                   </Button>
                 )}
@@ -53,24 +57,28 @@ export function OrganizationSection({ data }: OrganizationSectionProps) {
           ]}
         />
       </Card>
-      {isRenaming && <RenameDialog name={data.name} onClose={() => setRenaming(false)} />}
+      {renamed && <RenameDialog stored={renamed} onClose={() => setRenamed(null)} />}
     </Section>
   )
 }
 
-function RenameDialog({ name: before, onClose }: { readonly name: string; readonly onClose: () => void }) {
+function RenameDialog({ stored, onClose }: { readonly stored: Organization; readonly onClose: () => void }) {
   const { wholeApi } = useOrganization()
   const queryClient = useQueryClient()
-  const [name, setName] = useState(before)
-  const { isBusy, error, run } = useAction()
-  const rename = () =>
-    run(async () => {
-      await answer(wholeApi.app.PATCH('/app/api/organization', { body: { name } }))
+  const [name, setName] = useState(stored.name)
+  const { isBusy, error, isConflict, save, keepMine, takeTheirs } = useConditionalSave<Organization>({
+    stored,
+    read: () => answer(wholeApi.app.GET('/app/api/organization')),
+    async save(if_updated_at) {
+      const saved = await answer(wholeApi.app.PATCH('/app/api/organization', { body: { name, if_updated_at } }))
       void queryClient.invalidateQueries({ queryKey: ['organization'] })
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
       showToast(strings.renamed)
       onClose()
-    })
+      return saved
+    },
+    show: theirs => setName(theirs.name),
+  })
   const nameError = errorOf(error, 'name')
   return (
     <Dialog isOpen onClose={onClose} title={strings.rename} width="small">
@@ -78,9 +86,10 @@ function RenameDialog({ name: before, onClose }: { readonly name: string; readon
         className="flex flex-col gap-4"
         onSubmit={event => {
           event.preventDefault()
-          void rename()
+          void save()
         }}
       >
+        {isConflict && <ConflictNotice onKeep={keepMine} onTake={takeTheirs} />}
         <TextInput
           label={strings.name}
           error={nameError}

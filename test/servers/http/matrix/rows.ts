@@ -59,6 +59,7 @@ export const rows: Readonly<Record<string, MatrixRow>> = {
     status: 201,
     otherBrand: refused,
   },
+  getDnsRecord: { path: { id: 'domain', record_id: 'record' }, status: 200, otherBrand: refused },
   updateDnsRecord: {
     path: { id: 'domain', record_id: 'record' },
     body: () => ({ value: '192.0.2.2' }),

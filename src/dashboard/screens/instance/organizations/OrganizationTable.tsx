@@ -1,26 +1,18 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
-import { answer, app } from '../../../api/client.ts'
-import type { components } from '../../../api/generated/app.ts'
 import { IconButton } from '../../../components/actions/IconButton.tsx'
 import { Table } from '../../../components/lists/Table.tsx'
-import { ConfirmDialog } from '../../../components/overlays/ConfirmDialog.tsx'
 import { Menu, MenuItem } from '../../../components/overlays/Menu.tsx'
-import { showToast } from '../../../components/overlays/toasts.ts'
 import { Bytes } from '../../../components/text/Amount.tsx'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Status, Tag } from '../../../components/text/Status.tsx'
 import { Time } from '../../../components/text/Time.tsx'
+import { type Organization, plans } from './organization.ts'
+import { PlanDialog } from './PlanDialog.tsx'
 import { organizationStrings as strings } from './strings.ts'
-
-export type Organization = components['schemas']['InstanceOrganization']
-
-export const plans = ['free', 'paid', 'unlimited'] as const
 
 /** The organizations, each with its plan and what it used. */
 export function OrganizationTable({ rows }: { readonly rows: readonly Organization[] }) {
-  const queryClient = useQueryClient()
   const [move, setMove] = useState<{ organization: Organization; plan: Organization['plan'] } | null>(null)
   return (
     <>
@@ -77,22 +69,7 @@ export function OrganizationTable({ rows }: { readonly rows: readonly Organizati
           },
         ]}
       />
-      {move && (
-        <ConfirmDialog
-          isOpen
-          onClose={() => setMove(null)}
-          title={strings.movePlan(move.organization.name, move.plan)}
-          action={strings.moveTo(move.plan)}
-          onConfirm={async () => {
-            const params = { path: { id: move.organization.id } }
-            await answer(app.POST('/app/api/instance/organizations/{id}/plan', { params, body: { plan: move.plan } }))
-            showToast(strings.moved)
-            await queryClient.invalidateQueries({ queryKey: ['instance', 'organizations'] })
-          }}
-        >
-          {strings.movePlanHint}
-        </ConfirmDialog>
-      )}
+      {move && <PlanDialog {...move} onClose={() => setMove(null)} />}
     </>
   )
 }

@@ -4,17 +4,20 @@ import { answer, app } from '../../../api/client.ts'
 import { errorOf } from '../../../api/errors.ts'
 import type { operations } from '../../../api/generated/app.ts'
 import { Button } from '../../../components/actions/Button.tsx'
+import { ConflictNotice } from '../../../components/conflict/ConflictNotice.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { Select } from '../../../components/fields/Select.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { strings as shared } from '../../../components/strings.ts'
-import { useAction } from '../../../hooks/action.ts'
+import { useConditionalSave } from '../../../hooks/conditional-save.ts'
 import type { InstanceRetentionPolicy } from './retention-policy.ts'
 import { storageStrings as strings } from './strings.ts'
 
 type Change = NonNullable<operations['setInstanceRetention']['requestBody']>['content']['application/json']
+
+type SetPolicy = Pick<InstanceRetentionPolicy, 'days' | 'updated_at'>
 
 interface InstanceRetentionDialogProps {
   readonly policy: InstanceRetentionPolicy
@@ -24,25 +27,40 @@ interface InstanceRetentionDialogProps {
 /** Sets how long a kind is kept. */
 export function RetentionDialog({ policy, onClose }: InstanceRetentionDialogProps) {
   const queryClient = useQueryClient()
+  const isPolicy = ({ scope, kind }: Pick<InstanceRetentionPolicy, 'scope' | 'kind'>) =>
+    scope === policy.scope && kind === policy.kind
   const [keep, setKeep] = useState<Change['keep']>(policy.days === null ? 'forever' : 'days')
   const [days, setDays] = useState(String(policy.days ?? 30))
-  const { isBusy, error, run } = useAction()
-  const save = () =>
-    run(async () => {
+  const { isBusy, error, isConflict, save, keepMine, takeTheirs } = useConditionalSave<SetPolicy>({
+    stored: policy,
+    async read() {
+      const { data } = await answer(app.GET('/app/api/instance/storage/retention'))
+      return data.find(isPolicy) ?? { days: null, updated_at: null }
+    },
+    async save(updatedAt) {
       try {
         const body: Change = {
           scope: policy.scope,
           kind: policy.kind as Change['kind'],
           keep,
           ...(keep === 'days' && { days: Number(days) }),
+          if_updated_at: updatedAt ?? 'never',
         }
         await answer(app.POST('/app/api/instance/storage/retention', { body }))
         showToast(strings.saved)
         onClose()
+        return { updated_at: updatedAt }
       } finally {
         void queryClient.invalidateQueries({ queryKey: ['instance', 'storage', 'retention'] })
       }
-    })
+    },
+    show(theirs) {
+      // What is set for the instance, or comes with Mailroom, has no date until it is changed.
+      const isSet = theirs.updated_at !== null || policy.scope === 'instance'
+      setKeep(!isSet ? 'inherit' : theirs.days === null ? 'forever' : 'days')
+      if (theirs.days !== null) setDays(String(theirs.days))
+    },
+  })
   const daysError = errorOf(error, 'days')
   return (
     <Dialog
@@ -60,6 +78,7 @@ export function RetentionDialog({ policy, onClose }: InstanceRetentionDialogProp
       }
     >
       <div className="flex flex-col gap-4">
+        {isConflict && <ConflictNotice onKeep={keepMine} onTake={takeTheirs} />}
         <Select
           label={strings.period}
           value={keep}

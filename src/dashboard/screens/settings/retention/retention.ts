@@ -5,6 +5,15 @@ import { settingStrings as strings } from '../strings.ts'
 /** How long a kind is kept. */
 export type RetentionRow = components['schemas']['OrganizationRetention']['data'][number]
 
+/** What is set for an organization or a brand itself; without `updated_at` nothing is. */
+export type SetRetention = Pick<RetentionRow, 'days' | 'updated_at'>
+
+/** What is set for a brand itself, or with an empty id for the organization. */
+export function setRetentionOf(row: RetentionRow, brandId: string): SetRetention {
+  if (brandId === '') return row
+  return row.brands.find(brand => brand.brand_id === brandId) ?? { days: null, updated_at: null }
+}
+
 /** How much of a kind would be deleted, in words; null: nothing, as far as was counted. */
 export function amountOf(
   { data, is_complete: isComplete }: components['schemas']['OrganizationRetentionPlan'],
