@@ -9,7 +9,7 @@ import { Select } from '../../../components/fields/Select.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { strings as shared } from '../../../components/strings.ts'
-import { type Organization, plans } from './OrganizationTable.tsx'
+import { type Organization, plans } from './organization.ts'
 import { organizationStrings as strings } from './strings.ts'
 
 interface CreatedOwner {

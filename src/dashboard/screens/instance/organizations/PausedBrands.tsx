@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../../../components/overlays/ConfirmDialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Time } from '../../../components/text/Time.tsx'
-import type { Organization } from './OrganizationTable.tsx'
+import type { Organization } from './organization.ts'
 import { organizationStrings as strings } from './strings.ts'
 
 type PausedBrand = Organization['paused_brands'][number]
