@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { plusMs, systemClock } from '../../src/base/clock.ts'
 import type { Id } from '../../src/base/ids.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
@@ -16,6 +17,8 @@ import {
 } from '../harness/dashboard.ts'
 import { infectedBytes, multipart } from '../harness/inbox.ts'
 import { sendMail } from '../harness/smtp-delivery.ts'
+import { until } from '../harness/until.ts'
+import { keepMine, takeTheirs } from './conflict.ts'
 
 /** The operators' house, in a real browser on a real Mailroom. */
 let dashboard: Dashboard
@@ -124,6 +127,61 @@ test('creates an organization and shows the link of its owner once', async () =>
   await page.getByText('Acme').first().waitFor()
   expect(await page.getByText('/app/welcome#').count()).toBe(0)
 }, 60_000)
+
+test('of two operators who change a plan or a retention time, the later sees it, and decides', async () => {
+  const { page, open } = window
+  const other = await dashboard.openAs({ email: 'otto@example.com', isOperator: true })
+  await other.open('/app/instance/organizations')
+  await open('/app/instance/organizations')
+  const move = async (at: Page, plan: string) => {
+    await at.getByRole('button', { name: /Acme/ }).click()
+    await at.getByRole('menuitem', { name: `Move to ${plan}` }).click()
+    await at
+      .getByRole('dialog')
+      .getByRole('button', { name: `Move to ${plan}` })
+      .waitFor()
+  }
+  const confirm = (at: Page, name: string) => at.getByRole('dialog').getByRole('button', { name }).click()
+  const isClosed = (at: Page) => at.getByRole('dialog').waitFor({ state: 'detached' })
+  const row = page.getByRole('row', { name: /Acme/ })
+  await move(page, 'paid')
+  await move(other.page, 'free')
+  await confirm(other.page, 'Move to free')
+  await isClosed(other.page)
+  await confirm(page, 'Move to paid')
+  await confirm(page, 'Leave it as it is')
+  await row.getByText('free', { exact: true }).waitFor()
+  await move(page, 'paid')
+  await move(other.page, 'unlimited')
+  await confirm(other.page, 'Move to unlimited')
+  await isClosed(other.page)
+  await confirm(page, 'Move to paid')
+  await confirm(page, 'Move it all the same')
+  await row.getByText('paid', { exact: true }).waitFor()
+
+  const setDays = async (at: Page, count: string) => {
+    await at.getByRole('button', { name: 'Change how long spam is kept' }).click()
+    await at.getByRole('dialog').getByRole('combobox').selectOption('days')
+    await at.getByRole('dialog').getByLabel('Days').fill(count)
+  }
+  await open('/app/instance/storage')
+  await other.open('/app/instance/storage')
+  await setDays(page, '41')
+  await setDays(other.page, '42')
+  await confirm(other.page, 'Set')
+  await isClosed(other.page)
+  await confirm(page, 'Set')
+  await takeTheirs(page)
+  const days = page.getByRole('dialog').getByLabel('Days')
+  await until(async () => (await days.inputValue()) === '42', { what: 'the days that were set are shown' })
+  await days.fill('43')
+  await setDays(other.page, '44')
+  await confirm(other.page, 'Set')
+  await isClosed(other.page)
+  await confirm(page, 'Set')
+  await keepMine(page)
+  await page.getByRole('row', { name: /spam/ }).getByText('43 days').waitFor()
+}, 90_000)
 
 test('verifies a backup, which goes on while the page is left', async () => {
   const { page, open } = window

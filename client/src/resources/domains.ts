@@ -41,6 +41,8 @@ function dnsRecordsOf(api: Api) {
       }),
     create: (id: string, body: BodyOf<'post', '/v1/domains/{id}/dns/records'>, options?: CallOptions) =>
       api.call('post', '/v1/domains/{id}/dns/records', { path: { id }, body }, options),
+    get: (id: string, recordId: string, options?: CallOptions) =>
+      api.call('get', '/v1/domains/{id}/dns/records/{record_id}', { path: { id, record_id: recordId } }, options),
     update: (
       id: string,
       recordId: string,

@@ -38,6 +38,7 @@ export function membersOf(api: Api) {
         fetch: (more: object) => api.call('get', '/v1/members', { query: { ...query, ...more } }, options),
         next: byCursor,
       }),
+    get: (id: string, options?: CallOptions) => api.call('get', '/v1/members/{id}', { path: { id } }, options),
     update: (id: string, body: BodyOf<'patch', '/v1/members/{id}'>, options?: CallOptions) =>
       api.call('patch', '/v1/members/{id}', { path: { id }, body }, options),
     delete: (id: string, options?: CallOptions) => api.call('delete', '/v1/members/{id}', { path: { id } }, options),
@@ -55,6 +56,7 @@ export function invitationsOf(api: Api) {
         fetch: (more: object) => api.call('get', '/v1/invitations', { query: { ...query, ...more } }, options),
         next: byCursor,
       }),
+    get: (id: string, options?: CallOptions) => api.call('get', '/v1/invitations/{id}', { path: { id } }, options),
     update: (id: string, body: BodyOf<'patch', '/v1/invitations/{id}'>, options?: CallOptions) =>
       api.call('patch', '/v1/invitations/{id}', { path: { id }, body }, options),
     /** Revokes it. */
