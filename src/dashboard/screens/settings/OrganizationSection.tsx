@@ -19,17 +19,17 @@ import { useConditionalSave } from '../../hooks/conditional-save.ts'
 import { useOrganization } from '../../hooks/organization.ts'
 import { settingStrings as strings } from './strings.ts'
 
-type Organization = components['schemas']['Organization']
+type OwnOrganization = components['schemas']['Organization']
 
 interface OrganizationSectionProps {
-  readonly data: Organization
+  readonly data: OwnOrganization
 }
 
 /** The organization's name and id. */
 export function OrganizationSection({ data }: OrganizationSectionProps) {
   const { organization } = useOrganization()
   // As it was when the dialog was opened, whatever comes meanwhile.
-  const [renamed, setRenamed] = useState<Organization | null>(null)
+  const [renamed, setRenamed] = useState<OwnOrganization | null>(null)
   return (
     <Section title={strings.organization}>
       <Card>
@@ -62,11 +62,11 @@ export function OrganizationSection({ data }: OrganizationSectionProps) {
   )
 }
 
-function RenameDialog({ stored, onClose }: { readonly stored: Organization; readonly onClose: () => void }) {
+function RenameDialog({ stored, onClose }: { readonly stored: OwnOrganization; readonly onClose: () => void }) {
   const { wholeApi } = useOrganization()
   const queryClient = useQueryClient()
   const [name, setName] = useState(stored.name)
-  const { isBusy, error, isConflict, save, keepMine, takeTheirs } = useConditionalSave<Organization>({
+  const { isBusy, error, isConflict, save, keepMine, takeTheirs } = useConditionalSave<OwnOrganization>({
     stored,
     read: () => answer(wholeApi.app.GET('/app/api/organization')),
     async save(if_updated_at) {
