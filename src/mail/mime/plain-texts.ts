@@ -1,6 +1,6 @@
 import type { TextOnlyMessage, UndecodedText } from './text-only.ts'
 
-/** DecodedTexts as a reader gets them, with LF line ends. */
+/** The texts as a reader gets them, with LF line ends. */
 export interface DecodedTexts {
   readonly text: string | null
   readonly html: string | null

@@ -29,7 +29,7 @@ export type SettlementResult = 'written' | 'lost'
 const gatherMs = 20
 
 /**
- * Writes settlements. Each begins at once; those that come while one is being written share the next transaction. A
+ * Writes settlements. Those that come within {@link gatherMs}, or while one is being written, share a transaction. A
  * settlement may be written again when it is not known whether it was: it is recorded once.
  */
 export function newSettlementWriter(db: Db, clock: Clock): (settlement: Settlement) => Promise<SettlementResult> {
