@@ -3,7 +3,7 @@ import { systemClock, toIso } from '../base/clock.ts'
 import { inTransaction } from '../base/database/database.ts'
 import { CommandError, UsageError } from '../base/operator-error.ts'
 import { listSenders, readEntry, unlistSenders } from '../inbox/senders/senders.ts'
-import { type SenderListing, selectEntries } from '../inbox/senders/table.ts'
+import { type SenderListing, type SenderListingRow, selectEntries } from '../inbox/senders/table.ts'
 import { defineCommand, defineGroup } from './command.ts'
 import { currentOperator } from './current-operator.ts'
 import { databaseNote, withDatabase } from './database.ts'
@@ -79,13 +79,13 @@ function listingCommand(listing: SenderListing, described: { readonly summary: s
     options: organization,
     async run({ senders, org }, { env }) {
       const entries = requireEntries(senders)
-      await withDatabase(env, async db => {
+      const turned = await withDatabase(env, async db => {
         await requireOrganization(db, org)
-        await inTransaction(db, async tx => {
-          const tooMany = await listSenders(tx, systemClock, org, { entries, listing })
-          if (tooMany)
+        return await inTransaction(db, async tx => {
+          const listed = await listSenders(tx, systemClock, org, { entries, listing })
+          if (listed.kind === 'too_many')
             throw new CommandError(
-              `${org} may list ${tooMany.most} senders; nothing was changed. Remove some, or list their domains.`,
+              `${org} may list ${listed.most} senders; nothing was changed. Remove some, or list their domains.`,
             )
           for (const subject of entries)
             await recordAuditEntry(tx, currentOperator(env), {
@@ -93,13 +93,27 @@ function listingCommand(listing: SenderListing, described: { readonly summary: s
               subject,
               organizationId: org,
             })
+          return new Map(listed.turned.map(row => [row.entry, row]))
         })
       })
-      const text = entries.map(entry => `${entry} is ${listing === 'allow' ? 'allowed' : 'blocked'}.`).join('\n')
-      return { json: entries.map(entry => ({ sender: entry, listing })), text }
+      const lines = entries.map(entry => {
+        const before = turned.get(entry)
+        const was = before ? ` It had been ${words[before.listing]} since ${toIso(before.created_at).slice(0, 10)}.` : ''
+        return `${entry} is ${words[listing]}.${was}`
+      })
+      return {
+        json: entries.map(entry => ({ sender: entry, listing, replaced: replacedBy(turned.get(entry)) })),
+        text: lines.join('\n'),
+      }
     },
   })
 }
+
+function replacedBy(before: SenderListingRow | undefined) {
+  return before ? { listing: before.listing, created_at: toIso(before.created_at) } : null
+}
+
+const words: Readonly<Record<SenderListing, string>> = { allow: 'allowed', block: 'blocked' }
 
 export const sendersCommand = defineGroup(
   'senders',

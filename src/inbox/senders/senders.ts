@@ -2,7 +2,15 @@ import type { Clock } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import type { Id } from '../../base/ids.ts'
 import { canonicalDomain, parseAddress } from '../../mail/address.ts'
-import { countEntries, deleteEntries, insertEntries, type SenderListing, selectListings } from './table.ts'
+import {
+  countEntries,
+  deleteEntries,
+  insertNewEntries,
+  type SenderListing,
+  type SenderListingRow,
+  selectListings,
+  turnEntries,
+} from './table.ts'
 
 /** The most entries that an organization may have. */
 const maxEntries = 10_000
@@ -56,26 +64,35 @@ function entriesFor(address: string): readonly string[] {
   return [`${address.slice(0, at).toLowerCase()}@${domain}`, ...new Set([domain, ...domains])]
 }
 
-/** Undefined: they are listed. */
+export interface ListedSenders {
+  readonly kind: 'listed'
+  /** Those that were listed otherwise, as they were. */
+  readonly turned: readonly SenderListingRow[]
+}
+
+/** The organization may list so many. */
 export interface TooManyEntries {
+  readonly kind: 'too_many'
   readonly most: number
 }
 
 /**
- * Allows or blocks senders: canonical entries, each once. What was listed otherwise is listed so from now on. Lists none of
- * them where the organization might then have more than {@link maxEntries}.
+ * Allows or blocks senders: canonical entries, each once. What was listed otherwise is listed so from now on, and is given as
+ * it was, since somebody else may have listed it. Lists none of them where the organization might then have more than
+ * {@link maxEntries}.
  */
 export async function listSenders(
   db: Db,
   clock: Clock,
   organizationId: Id<'org'>,
   { entries, listing }: { readonly entries: readonly string[]; readonly listing: SenderListing },
-): Promise<TooManyEntries | undefined> {
-  if ((await countEntries(db, organizationId, maxEntries)) + entries.length > maxEntries) return { most: maxEntries }
+): Promise<ListedSenders | TooManyEntries> {
+  if ((await countEntries(db, organizationId, maxEntries)) + entries.length > maxEntries)
+    return { kind: 'too_many', most: maxEntries }
   const created_at = clock.now()
   const rows = entries.map(entry => ({ organization_id: organizationId, entry, listing, created_at }))
-  await insertEntries(db, rows)
-  return undefined
+  await insertNewEntries(db, rows)
+  return { kind: 'listed', turned: await turnEntries(db, organizationId, entries, { listing, since: created_at }) }
 }
 
 /** Removes entries, and gives those that there were. */

@@ -10,7 +10,7 @@ import { type Clock, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { refuse } from '../../base/refusal.ts'
 import { listSenders, readEntry, unlistSenders } from './senders.ts'
-import { selectEntries } from './table.ts'
+import { type SenderListingRow, selectEntries } from './table.ts'
 
 export interface SenderRoutesDeps {
   readonly db: Db
@@ -35,7 +35,11 @@ const sendersPageSchema = t.Object(
 
 const senderSchema = t.String({ minLength: 1, maxLength: 320 })
 const listBodySchema = t.Object({ sender: senderSchema, listing: listingSchema })
-const listedSchema = t.Object({ sender: t.String(), listing: listingSchema })
+const listedSchema = t.Object({
+  sender: t.String(),
+  listing: listingSchema,
+  replaced: nullable(t.Object({ listing: listingSchema, created_at: dateTimeSchema })),
+})
 const unlistBodySchema = t.Object({ sender: senderSchema })
 const unlistedSchema = t.Object({ sender: t.String(), removed: t.Boolean() })
 
@@ -77,9 +81,13 @@ async function getSenders(
   const page = rows.slice(0, size)
   const last = rows.length > size ? page.at(-1) : undefined
   return {
-    data: page.map(({ entry, listing, created_at }) => ({ sender: entry, listing, created_at: toIso(created_at) })),
+    data: page.map(row => ({ sender: row.entry, ...listingOf(row) })),
     next_cursor: last ? encodeCursor(last.entry) : null,
   }
+}
+
+function listingOf({ listing, created_at }: SenderListingRow) {
+  return { listing, created_at: toIso(created_at) }
 }
 
 async function putSender(
@@ -89,16 +97,17 @@ async function putSender(
 ): Promise<Static<typeof listedSchema>> {
   requireManager(member)
   const entry = requireEntry(sender)
-  await inTransaction(db, async tx => {
-    const tooMany = await listSenders(tx, clock, member.organizationId, { entries: [entry], listing })
-    if (tooMany)
+  return await inTransaction(db, async tx => {
+    const listed = await listSenders(tx, clock, member.organizationId, { entries: [entry], listing })
+    if (listed.kind === 'too_many')
       throw refuse('invalid_request', {
-        message: `An organization lists ${tooMany.most} senders at most: remove some, or list their domains.`,
+        message: `An organization lists ${listed.most} senders at most: remove some, or list their domains.`,
         param: 'sender',
       })
     await recordCallerEntry(tx, member, clock, { action: `senders.${listing}`, subject: entry })
+    const [before] = listed.turned
+    return { sender: entry, listing, replaced: before ? listingOf(before) : null }
   })
-  return { sender: entry, listing }
 }
 
 async function removeSender(

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { insertRows } from '../../base/database/insert-rows.ts'
 import type { DatabaseSchema } from '../../base/database/schema.ts'
@@ -41,9 +42,35 @@ export async function selectEntries(
     .execute()
 }
 
-/** Inserts entries; those that there are already are listed as these say. */
-export async function insertEntries(db: Db, rows: readonly SenderListingRow[]): Promise<void> {
-  await insertRows(db, 'sender_listings', rows, 'ON DUPLICATE KEY UPDATE listing = VALUES(listing)')
+/** Inserts those of the entries that are new; the others stay as they are. */
+export async function insertNewEntries(db: Db, rows: readonly SenderListingRow[]): Promise<void> {
+  await insertRows(db, 'sender_listings', rows, 'ignore')
+}
+
+/** Lists these entries as `listing` since `since`, and gives those that were listed otherwise, as they were. */
+export async function turnEntries(
+  db: Db,
+  organizationId: Id<'org'>,
+  entries: readonly string[],
+  { listing, since }: { readonly listing: SenderListing; readonly since: Instant },
+): Promise<readonly SenderListingRow[]> {
+  const turned = await db
+    .selectFrom('sender_listings')
+    .select(['organization_id', 'entry', 'listing', 'created_at'])
+    .where('organization_id', '=', organizationId)
+    .where('entry', 'in', padToPowerOfTwo(entries))
+    .where('listing', '!=', listing)
+    .orderBy('entry')
+    .forUpdate()
+    .execute()
+  if (turned.length > 0)
+    await db
+      .updateTable('sender_listings')
+      .set({ listing, created_at: since })
+      .where('organization_id', '=', organizationId)
+      .where('entry', 'in', padToPowerOfTwo(turned.map(row => row.entry)))
+      .execute()
+  return turned
 }
 
 /** Those of these entries that the organization has, deleted. */

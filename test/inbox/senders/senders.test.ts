@@ -52,12 +52,13 @@ test('an entry is an address in lower case or a domain', () => {
 
 test('commands and the dashboard write the same list, with an audit entry each', async () => {
   expect(await command('block', 'Spam.example', 'bad@example.com', 'spam.example', ...org())).toEqual([
-    { sender: 'spam.example', listing: 'block' },
-    { sender: 'bad@example.com', listing: 'block' },
+    { sender: 'spam.example', listing: 'block', replaced: null },
+    { sender: 'bad@example.com', listing: 'block', replaced: null },
   ])
   expect((await call('PUT', path, { sender: 'Bad@Example.com', listing: 'allow' })).json).toEqual({
     sender: 'bad@example.com',
     listing: 'allow',
+    replaced: { listing: 'block', created_at: expect.any(String) },
   })
   const listed = [
     { sender: 'bad@example.com', listing: 'allow' },
@@ -81,6 +82,23 @@ test('commands and the dashboard write the same list, with an audit entry each',
     'senders.block bad@example.com',
     'senders.block spam.example',
   ])
+})
+
+test('of two who list a sender differently, the later is told what it was, and since when', async () => {
+  const put = async (listing: 'allow' | 'block') =>
+    (await call('PUT', path, { sender: 'bob@example.com', listing })).json
+  const both = await Promise.all([put('allow'), put('block')])
+  const [later, ...others] = both.filter(({ replaced }) => replaced !== null)
+  expect([both.length, others]).toEqual([2, []])
+  const [now] = (await call('GET', path)).json.data
+  expect(later).toMatchObject({
+    listing: now.listing,
+    replaced: { listing: now.listing === 'allow' ? 'block' : 'allow' },
+  })
+  expect((await put(now.listing)).replaced).toBeNull()
+  const turned = await put(later.replaced.listing)
+  expect(turned.replaced).toEqual({ listing: now.listing, created_at: now.created_at })
+  expect((await call('GET', path)).json.data[0].created_at > now.created_at).toBe(true)
 })
 
 test('the list has pages', async () => {

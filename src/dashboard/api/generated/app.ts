@@ -3499,6 +3499,12 @@ export interface operations {
                         sender: string;
                         /** @enum {string} */
                         listing: "allow" | "block";
+                        replaced: {
+                            /** @enum {string} */
+                            listing: "allow" | "block";
+                            /** Format: date-time */
+                            created_at: string;
+                        } | null;
                     };
                 };
             };

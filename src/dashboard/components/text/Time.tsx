@@ -4,7 +4,7 @@ import { strings } from '../strings.ts'
 interface TimeProps {
   /** As in the API's JSON; null: it never happened. */
   readonly at: string | null | undefined
-  /** `relative`: "3 minutes ago", moving on by itself; `day`: "12 Mar"; `full`: day and time. Default: relative. */
+  /** `relative`: "3 minutes ago", moving on by itself; `day`: "Mar 12"; `full`: day and time. Default: relative. */
   readonly show?: 'relative' | 'day' | 'full'
   /** What stands there for null. */
   readonly none?: string
@@ -32,6 +32,11 @@ const full = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'me
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
 const dayAndYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+
+/** "Mar 12"; of another year, "Mar 12, 2025". */
+export function formatDay(at: string): string {
+  return dayOf(new Date(at))
+}
 
 function dayOf(date: Date): string {
   return (date.getFullYear() === new Date().getFullYear() ? day : dayAndYear).format(date)

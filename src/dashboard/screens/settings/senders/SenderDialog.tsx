@@ -8,6 +8,7 @@ import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
 import { Dialog } from '../../../components/overlays/Dialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
+import { formatDay } from '../../../components/text/Time.tsx'
 import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { senderStrings as strings } from './strings.ts'
@@ -21,12 +22,24 @@ export function SenderDialog({ onClose }: { readonly onClose: () => void }) {
   const [sender, setSender] = useState('')
   const [listing, setListing] = useState<Listing>('block')
   const { isBusy, error, run } = useAction()
+  const put = async (body: { readonly sender: string; readonly listing: Listing }) => {
+    const saved = await answer(wholeApi.app.PUT('/app/api/organization/senders', { body }))
+    await queryClient.invalidateQueries({ queryKey: ['senders'] })
+    return saved
+  }
   const save = () =>
     run(async () => {
-      const body = { sender: sender.trim(), listing }
-      const saved = await answer(wholeApi.app.PUT('/app/api/organization/senders', { body }))
-      await queryClient.invalidateQueries({ queryKey: ['senders'] })
-      showToast(strings.saved(saved.sender, strings.listings[saved.listing]))
+      const { replaced, ...saved } = await put({ sender: sender.trim(), listing })
+      const text = strings.saved(saved.sender, strings.listings[saved.listing])
+      if (replaced) {
+        // Somebody else may have listed it so.
+        const undo = () => {
+          put({ sender: saved.sender, listing: replaced.listing }).catch(() =>
+            showToast(strings.notUndone(saved.sender), { kind: 'failed' }),
+          )
+        }
+        showToast(text + strings.replaced(strings.listings[replaced.listing], formatDay(replaced.created_at)), { undo })
+      } else showToast(text)
       onClose()
     })
   const senderError = errorOf(error, 'sender')

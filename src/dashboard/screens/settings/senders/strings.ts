@@ -14,6 +14,8 @@ export const senderStrings = {
   remove: (sender: string) => `Remove ${sender}`,
   removed: (sender: string) => `${sender} is neither allowed nor blocked now.`,
   saved: (sender: string, listing: string) => `${sender} is ${listing}.`,
+  replaced: (before: string, since: string) => ` It had been ${before} since ${since}.`,
+  notUndone: (sender: string) => `${sender} could not be changed back.`,
   save: 'Save',
   none: 'No sender is allowed or blocked.',
 } as const
