@@ -94,9 +94,11 @@ test('MariaDB accepts the options that are written for MySQL', () => {
   expect({ status: run.exitCode, stderr: run.stderr.toString() }).toMatchObject({ status: 0 })
   const output = run.stdout.toString()
   for (const option of options) {
-    const [, name = '', value = ''] = /^--([^=]+)=(\w+)$/.exec(option) ?? []
+    const [, loose, name = '', value = ''] = /^--(loose-)?([^=]+)=(\w+)$/.exec(option) ?? []
     const [, effective] = new RegExp(`^${name}\\s+(\\S+)$`, 'm').exec(output) ?? []
-    expect(`${name} ${effective}`).toBe(`${name} ${value === '512M' ? 512 * 1024 * 1024 : value}`)
+    // A loose option that a server does not know is passed over: this one is of MySQL alone.
+    if (loose && name === 'innodb-redo-log-capacity') expect(effective).toBeUndefined()
+    else expect(`${name} ${effective}`).toBe(`${name} ${value.replace(/^(\d+)M$/, (_, mib) => `${mib * 1024 * 1024}`)}`)
   }
 })
 
