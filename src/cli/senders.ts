@@ -98,7 +98,9 @@ function listingCommand(listing: SenderListing, described: { readonly summary: s
       })
       const lines = entries.map(entry => {
         const before = turned.get(entry)
-        const was = before ? ` It had been ${words[before.listing]} since ${toIso(before.created_at).slice(0, 10)}.` : ''
+        const was = before
+          ? ` It had been ${words[before.listing]} since ${toIso(before.created_at).slice(0, 10)}.`
+          : ''
         return `${entry} is ${words[listing]}.${was}`
       })
       return {
