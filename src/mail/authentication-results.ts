@@ -1,4 +1,5 @@
 import { type Instant, millisecondsOf } from '../base/clock.ts'
+import { formatDate } from './date.ts'
 import { bodyStart, dropFields, type HeaderField } from './header.ts'
 
 /** The result of one check, in the keywords of RFC 8601 §2.7. */
@@ -38,7 +39,7 @@ function received({ hostname, id, receivedAt, rcptTo, remoteIp, helo, tls, smtpu
   const ip = remoteIp.includes(':') ? `IPv6:${remoteIp}` : remoteIp
   // RFC 3848 and RFC 6531 §4.3.
   const protocol = smtputf8 ? (tls ? 'UTF8SMTPS' : 'UTF8SMTP') : tls ? 'ESMTPS' : 'ESMTP'
-  const date = new Date(millisecondsOf(receivedAt)).toUTCString().replace('GMT', '+0000')
+  const date = formatDate(millisecondsOf(receivedAt))
   return [
     `Received: from ${plain(helo).replace(/[\s()<>;]+/g, '_') || 'unknown'} ([${plain(ip)}])`,
     ` by ${plain(hostname)} with ${protocol}${tls ? ` (${comment(tls)})` : ''} id ${id}`,

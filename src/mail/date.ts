@@ -14,3 +14,8 @@ export function readDate(text: string): Instant | null {
   const ms = Date.parse(value)
   return Number.isNaN(ms) || ms < 0 || ms > maxMs ? null : instantAt(ms * 1000)
 }
+
+/** As in a Date field (RFC 5322 §3.3), in UTC: `Mon, 23 Nov 2026 10:00:00 +0000`. */
+export function formatDate(ms: number): string {
+  return new Date(ms).toUTCString().replace('GMT', '+0000')
+}

@@ -4,6 +4,7 @@ import { failureLog } from '../../src/base/observability/failure-log.ts'
 import { changeMessages } from '../../src/inbox/messages/change-messages.ts'
 import { queueLessons } from '../../src/inbox/spam-lessons/lessons.ts'
 import { teachRound } from '../../src/inbox/spam-lessons/teach.ts'
+import { formatDate } from '../../src/mail/date.ts'
 import { mysqlBlobs } from '../../src/ports/blobs/mysql.ts'
 import type { SpamFilterInput, SpamSymbol } from '../../src/ports/spam-filter/port.ts'
 import { askRspamd } from '../../src/ports/spam-filter/rspamd/http.ts'
@@ -63,7 +64,7 @@ let last = 0
 
 function letter(body: string, subject = 'Lunch'): string {
   const id = `<${++last}.${process.pid}@letters.example>`
-  return `From: Ann <ann@letters.example>\r\nTo: hello@demo.test\r\nSubject: ${subject}\r\nDate: Sun, 22 Nov 2026 10:00:00 +0000\r\nMessage-ID: ${id}\r\n\r\n${body}\r\n`
+  return `From: Ann <ann@letters.example>\r\nTo: hello@demo.test\r\nSubject: ${subject}\r\nDate: ${formatDate(Date.now())}\r\nMessage-ID: ${id}\r\n\r\n${body}\r\n`
 }
 
 const deliver = (body: string) => deliverMessage(mailroom, letter(body), { from: 'ann@letters.example' })

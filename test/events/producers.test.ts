@@ -46,7 +46,10 @@ const newest = async () => (await mailroom.api('GET', '/v1/events')).json.next_a
 const sending = { from: 'hello@demo.test', subject: 'Hello', text: 'Hello' }
 
 test('a domain: that it may send, and that it receives', async () => {
-  const { data } = await eventsAfter('0', '&types=domain.verified,domain.receiving_live')
+  const data = await until(async () => {
+    const found = (await eventsAfter('0', '&types=domain.verified,domain.receiving_live')).data
+    return found.length >= 2 && found
+  })
   expect(data.map(event => event.type).toSorted()).toEqual(['domain.receiving_live', 'domain.verified'])
   const verified = data.find(event => event.type === 'domain.verified')
   const { json } = await mailroom.api('GET', `/v1/domains/${mailroom.demo.domain_id}`)

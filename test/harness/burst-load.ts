@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
+import { formatDate } from '../../src/mail/date.ts'
 import { SmtpClient } from './smtp-client.ts'
 
 /** A burst of mail in both directions. */
@@ -45,7 +46,7 @@ function message(i: number): string {
     'From: Ann <ann@sender.example>',
     'To: hello@demo.test',
     `Subject: ${words()}`,
-    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    `Date: ${formatDate(Date.now())}`,
     `Message-ID: <${id}@sender.example>`,
     'MIME-Version: 1.0',
     'Content-Type: multipart/mixed; boundary=b',

@@ -1,3 +1,4 @@
+import { formatDate } from '../../src/mail/date.ts'
 import type { DnsZoneFile } from './dns.ts'
 
 /**
@@ -244,7 +245,7 @@ function makeMessage(kind: CorpusMessage['kind'], id: string, random: Random): C
     `From: ${pick(names)} <${from}>`,
     'To: hello@demo.test',
     `Subject: ${fill(pick(subjects))}`,
-    'Date: Sun, 22 Nov 2026 10:00:00 +0000',
+    `Date: ${formatDate(Date.now())}`,
     `Message-ID: <${kind}-${id}@${from.split('@')[1]}>`,
     'MIME-Version: 1.0',
     'Content-Type: text/plain; charset=utf-8',

@@ -1,3 +1,4 @@
+import { formatDate } from '../../src/mail/date.ts'
 import { acceptedMessageId, sendMail } from '../harness/smtp-delivery.ts'
 import { openInstalled } from './installed-mailroom.ts'
 
@@ -19,7 +20,7 @@ interface Message {
 const gtube = ['XJS*C4JDBQADN1.NSBN3*2IDNEN*', 'GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'].join('')
 
 async function deliver(name: string, body: string): Promise<Message> {
-  const header = `From: you@friend.test\r\nTo: hello@demo.test\r\nSubject: ${name}\r\nDate: Sun, 22 Nov 2026 10:00:00 +0000\r\nMessage-ID: <${name}@friend.test>`
+  const header = `From: you@friend.test\r\nTo: hello@demo.test\r\nSubject: ${name}\r\nDate: ${formatDate(Date.now())}\r\nMessage-ID: <${name}@friend.test>`
   const reply = await sendMail(25, `${header}\r\n\r\n${body}`, { from: 'you@friend.test' })
   return ask<Message>('GET', `/v1/inbox/${acceptedMessageId(reply)}`)
 }

@@ -4,6 +4,7 @@ import { authenticate } from 'mailauth'
 import { createPool, type Pool } from 'mysql2/promise'
 import { createTransport } from 'nodemailer'
 import type { ClamdAddress } from '../../base/config/config.ts'
+import { formatDate } from '../../mail/date.ts'
 import type { BenchSender } from './messages.ts'
 
 const measuredMs = 4000
@@ -175,7 +176,7 @@ export function sampleMessage(fromDomain: string, i: number): Buffer {
     `To: ${to}`,
     `Subject: ${subject}`,
     `Message-ID: <${crypto.randomUUID()}@${fromDomain}>`,
-    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    `Date: ${formatDate(Date.now())}`,
     'MIME-Version: 1.0',
     'Content-Type: multipart/alternative; boundary=b',
   ]

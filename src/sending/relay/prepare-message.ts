@@ -1,6 +1,7 @@
 import { type Clock, type Instant, millisecondsOf } from '../../base/clock.ts'
 import { timed } from '../../base/observability/metrics.ts'
 import type { SigningKey } from '../../domains/dkim/keys.ts'
+import { formatDate } from '../../mail/date.ts'
 import { hasField } from '../../mail/header.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import type { Provider } from '../../ports/provider/port.ts'
@@ -46,5 +47,5 @@ export function requireSigningKeys(
 
 /** RFC 5322 §3.6.1. */
 function dateField(at: Instant): Buffer {
-  return Buffer.from(`Date: ${new Date(millisecondsOf(at)).toUTCString().replace('GMT', '+0000')}\r\n`)
+  return Buffer.from(`Date: ${formatDate(millisecondsOf(at))}\r\n`)
 }

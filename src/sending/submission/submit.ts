@@ -2,6 +2,7 @@ import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { millisecondsOf } from '../../base/clock.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import { timed } from '../../base/observability/metrics.ts'
+import { formatDate } from '../../mail/date.ts'
 import type { AcceptedEmail } from '../accept/accepted-response.ts'
 import { checkAndEnqueue, requireDiskSpace } from '../accept/enqueue.ts'
 import type { SendDeps } from '../accept/open-sending.ts'
@@ -61,7 +62,7 @@ function completeMessage(
   { emailId, messageId }: { readonly emailId: Id<'eml'>; readonly messageId: string },
   { clock }: Pick<SendDeps, 'clock'>,
 ): Buffer {
-  const at = new Date(millisecondsOf(clock.now())).toUTCString().replace('GMT', '+0000')
+  const at = formatDate(millisecondsOf(clock.now()))
   const fields = [
     `Received: ${received} id ${emailId.slice(4)};\r\n\t${at}`,
     `X-Mailroom-Id: ${emailId}`,

@@ -5,6 +5,7 @@ import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { registry } from '../../../src/base/observability/metrics.ts'
 import { secretsOf } from '../../../src/base/secrets/secrets.ts'
+import { formatDate } from '../../../src/mail/date.ts'
 import type { InboundPipeline, IncomingMessage } from '../../../src/receiving/incoming-message.ts'
 import { newReturnPaths } from '../../../src/sending/reports/return-path.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
@@ -571,7 +572,7 @@ describe('a report in a mailbox of the sender', () => {
   })
 })
 
-const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toUTCString().replace('GMT', '+0000')
+const minutesAgo = (minutes: number) => formatDate(Date.now() - minutes * 60_000)
 
 function writtenAt(report: string, minutes: number): string {
   return report

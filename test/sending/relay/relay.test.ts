@@ -6,6 +6,7 @@ import { millisecondsOf, plusMs, systemClock } from '../../../src/base/clock.ts'
 import { fromJson } from '../../../src/base/database/schema.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { newId } from '../../../src/base/ids.ts'
+import { formatDate } from '../../../src/mail/date.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
 import type { BlobStore } from '../../../src/ports/blobs/port.ts'
 import { updateSubmitting } from '../../../src/sending/relay/outbox.ts'
@@ -102,7 +103,7 @@ test('an accepted email is dated, signed, submitted and recorded as sent', async
   expect(taken).toMatchObject({ from: 'hello@shop.test', to: ['a@x.test'] })
   const wire = taken?.wire.toString() ?? ''
   const email = await emailOf(id)
-  const date = new Date(millisecondsOf(email.created_at)).toUTCString().replace('GMT', '+0000')
+  const date = formatDate(millisecondsOf(email.created_at))
   expect(wire).toMatch(/^DKIM-Signature: v=1; .*\r\nDate: /s)
   expect(wire).toContain(`\r\nDate: ${date}\r\nFrom: Shop <hello@shop.test>\r\n`)
   const { results } = await dkimVerify(taken?.wire ?? '', {

@@ -1,4 +1,5 @@
 import { newSortableToken } from '../../../base/ids.ts'
+import { formatDate } from '../../../mail/date.ts'
 import type { Submission } from '../port.ts'
 
 /** A message that comes in because of one that was sent. */
@@ -76,7 +77,7 @@ export function autoReplyMessage({ mailFrom, message }: Submission, recipient: s
 
 function header(from: string, to: string, subject: string): readonly string[] {
   return [
-    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    `Date: ${formatDate(Date.now())}`,
     `From: <${from}>`,
     `To: <${to}>`,
     `Subject: ${subject}`,
