@@ -35,9 +35,12 @@ afterAll(async () => {
   rmSync(secretKeyFile, { force: true })
 }, 60_000)
 
-function startImpatient(): Promise<MailroomProcess> {
+async function startImpatient(): Promise<MailroomProcess> {
   const settings = { ...mailroom.settings, MAILROOM_ROLES: 'http,smtp,relay,webhooks' }
-  return startProcess(settings, projectRoot, impatientServe)
+  const started = await startProcess(settings, projectRoot, impatientServe)
+  // Each of the two writes lines of its own, which may come after those of the parent.
+  await until(() => started.log.filter(({ msg }) => msg === 'process started').length === 2, { what: 'two processes' })
+  return started
 }
 
 /** The latest process with this number: 1 or 2. */
