@@ -47,6 +47,18 @@ function untilNotified(text: string, times = 1): Promise<unknown> {
   return until(() => count(text) >= times, { what: `${times} of "${text}"`, details })
 }
 
+async function expectSilenceWhileStopped(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP')
+  // Notifications sent before the stop still arrive.
+  await Bun.sleep(300)
+  const before = count('WATCHDOG=1')
+  // Two watchdog intervals without a notification.
+  await Bun.sleep(1200)
+  expect(count('WATCHDOG=1')).toBe(before)
+  process.kill(pid, 'SIGCONT')
+  await untilNotified('WATCHDOG=1', before + 2)
+}
+
 const environment = (more: Readonly<Record<string, string>>) => ({ ...process.env, NOTIFY_SOCKET: socket, ...more })
 
 test('serve notifies that it is ready, alive and stopping, and nothing while it hangs', async () => {
@@ -54,15 +66,7 @@ test('serve notifies that it is ready, alive and stopping, and nothing while it 
   try {
     await untilNotified('READY=1|STATUS=Serving SMTP on 127.0.0.1:')
     await untilNotified('WATCHDOG=1', 4)
-    process.kill(mailroom.pid, 'SIGSTOP')
-    // Notifications sent before the stop still arrive.
-    await Bun.sleep(300)
-    const before = count('WATCHDOG=1')
-    // Two watchdog intervals without a notification.
-    await Bun.sleep(1200)
-    expect(count('WATCHDOG=1')).toBe(before)
-    process.kill(mailroom.pid, 'SIGCONT')
-    await untilNotified('WATCHDOG=1', before + 2)
+    await expectSilenceWhileStopped(mailroom.pid)
     expect(await mailroom.kill('SIGTERM')).toBe(0)
     expect(count('STOPPING=1|STATUS=Stopping')).toBe(1)
     expect(notifications.findIndex(line => line.startsWith('READY=1'))).toBeLessThan(
@@ -77,18 +81,14 @@ test('with several processes, the watchdog is notified while their parent runs, 
   const mailroom = await startMailroom({ NOTIFY_SOCKET: socket, WATCHDOG_USEC: '600000', MAILROOM_PROCESSES: '2' })
   try {
     await untilNotified('READY=1|STATUS=Serving SMTP on 127.0.0.1:')
-    const [, second] = mailroom.log.filter(({ msg }) => msg === 'process started').map(({ pid }) => Number(pid))
-    process.kill(second ?? 0, 'SIGSTOP')
+    const second = await until(() => mailroom.log.filter(({ msg }) => msg === 'process started')[1]?.['pid'], {
+      what: 'a second process',
+    })
+    process.kill(Number(second), 'SIGSTOP')
     // The parent ends it within half a minute; the service manager would end all.
     await untilNotified('WATCHDOG=1', count('WATCHDOG=1') + 4)
-    process.kill(second ?? 0, 'SIGCONT')
-    process.kill(mailroom.pid, 'SIGSTOP')
-    await Bun.sleep(300)
-    const before = count('WATCHDOG=1')
-    await Bun.sleep(1200)
-    expect(count('WATCHDOG=1')).toBe(before)
-    process.kill(mailroom.pid, 'SIGCONT')
-    await untilNotified('WATCHDOG=1', before + 2)
+    process.kill(Number(second), 'SIGCONT')
+    await expectSilenceWhileStopped(mailroom.pid)
     expect(await mailroom.kill('SIGTERM')).toBe(0)
   } finally {
     await mailroom.stop()

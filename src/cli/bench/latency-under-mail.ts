@@ -30,7 +30,7 @@ export async function measureLatencyUnderMail(environment: BenchEnvironment): Pr
     })
     return count / seconds
   }
-  const whileAsked = async <Result>(work: () => Promise<Result>): Promise<[Result, Latency]> => {
+  const whileRequesting = async <Result>(work: () => Promise<Result>): Promise<[Result, Latency]> => {
     const url = `http://127.0.0.1:${mailroom.http}/v1/inbox`
     const asking = startTask({ task: 'latency', url, key, intervalMs })
     try {
@@ -42,21 +42,21 @@ export async function measureLatencyUnderMail(environment: BenchEnvironment): Pr
     }
   }
   writeFileSync(file, packMessages(await signedMessages(sender, mailbox, warmUpMessages, 0)))
-  await whileAsked(() => send('latencywarm', 60))
-  const [, alone] = await whileAsked(() => Bun.sleep(roundSeconds * 1000))
-  const [asked, unasked, latencies]: [number[], number[], Latency[]] = [[], [], []]
+  await whileRequesting(() => send('latencywarm', 60))
+  const [, alone] = await whileRequesting(() => Bun.sleep(roundSeconds * 1000))
+  const [withRequests, withoutRequests, latencies]: [number[], number[], Latency[]] = [[], [], []]
   for (let round = 0; round < rounds; round++) {
     // Of each message one copy for the round with requests, and one, from another sender, for that without.
     writeFileSync(file, packMessages(await signedMessages(sender, mailbox, perRound, attachmentBytes)))
-    unasked.push(await send(`unasked${round}`))
-    const [rate, latency] = await whileAsked(() => send(`asked${round}`))
-    asked.push(rate)
+    withoutRequests.push(await send(`without${round}`))
+    const [rate, latency] = await whileRequesting(() => send(`with${round}`))
+    withRequests.push(rate)
     latencies.push(latency)
   }
   const peakBytes = mailroom.peakBytes()
   await mailroom.stop()
   rmSync(file)
-  const measured = { rate: median(asked), limits: { 'without requests': median(unasked) }, peakBytes }
+  const measured = { rate: median(withRequests), limits: { 'without requests': median(withoutRequests) }, peakBytes }
   const worst = latencies.map(({ p99 }) => p99.toFixed())
   return [
     {

@@ -50,9 +50,7 @@ export async function listRecords(
   id: string,
   query: ManagedRecordQuery,
 ): Promise<ManagedRecordPage> {
-  const domain = await loadDomain(deps.db, tenant, id)
-  const access = await openZone(deps.dnsProvider, domain.domain)
-  requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, domain.domain))
+  const { domain, access } = await openZoneToRead(deps, tenant, id)
   return listRecordPage(deps.db, tenant, domain.domain, access, query)
 }
 
@@ -66,12 +64,18 @@ export async function getRecord(
   id: string,
   recordId: string,
 ): Promise<ManagedRecordJson> {
-  const domain = await loadDomain(deps.db, tenant, id)
-  const access = await openZone(deps.dnsProvider, domain.domain)
-  requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, domain.domain))
+  const { domain, access } = await openZoneToRead(deps, tenant, id)
   const found = await findRecordById(access, domain.domain, recordId)
   const record = await requireVisibleRecord(deps.db, tenant, domain, recordId, found)
   return toJsonManagedRecord(access, record, await isManaged(deps.db, record))
+}
+
+/** A domain of the tenant's own, and the zone that it is in. */
+async function openZoneToRead(deps: DomainDeps, tenant: Tenant, id: string) {
+  const domain = await loadDomain(deps.db, tenant, id)
+  const access = await openZone(deps.dnsProvider, domain.domain)
+  requireOwnership(await checkOwnership(deps.resolver, tenant.organizationId, domain.domain))
+  return { domain, access }
 }
 
 /** The refusals of {@link createRecord}. */

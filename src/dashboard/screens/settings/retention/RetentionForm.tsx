@@ -33,10 +33,11 @@ export function RetentionForm({ row, brandId, onClose }: RetentionFormProps) {
   const days = period === 'days' ? Number(count) : period
   const body = { kind: row.kind, days, ...(brandId && { brand_id: brandId }) }
   const isValid = period !== 'days' || (Number.isInteger(days) && Number(days) >= row.minimum_days)
-  const asked = useDeferredValue(JSON.stringify(body))
+  const previewed = useDeferredValue(JSON.stringify(body))
   const preview = useQuery({
-    queryKey: ['retention', wholeApi.organizationId, 'preview', asked],
-    queryFn: () => answer(wholeApi.app.POST('/app/api/organization/retention/preview', { body: JSON.parse(asked) })),
+    queryKey: ['retention', wholeApi.organizationId, 'preview', previewed],
+    queryFn: () =>
+      answer(wholeApi.app.POST('/app/api/organization/retention/preview', { body: JSON.parse(previewed) })),
     enabled: isValid,
     retry: false,
   })
