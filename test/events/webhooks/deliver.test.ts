@@ -210,18 +210,21 @@ test('both secrets sign while the old one is in its grace', async () => {
   const receiver = fixtures.newReceiver('rotated.test')
   const id = await fixtures.newWebhook(receiver)
   const [oldSecret = ''] = receiver.secrets
+  // The worker has just read the webhook.
+  await fixtures.append(1)
+  await receiver.received(1)
   const rotated = await call('POST', `/v1/webhooks/${id}/rotate-secret`, { json: { grace_seconds: 60 } })
   const { secret } = rotated.json
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   await fixtures.append(1)
-  const [during] = await receiver.received(1)
+  const during = (await receiver.received(2)).at(-1)
   expect(during?.headers.get('webhook-signature')?.split(' ').length).toBe(2)
   receiver.secrets = [secret]
   await fixtures.append(1)
-  await receiver.received(2)
+  await receiver.received(3)
   fixtures.server.clock.forward(61_000)
   await fixtures.append(1)
-  const after = (await receiver.received(3)).at(-1)
+  const after = (await receiver.received(4)).at(-1)
   expect(after?.headers.get('webhook-signature')?.split(' ').length).toBe(1)
   receiver.secrets = [oldSecret]
   await fixtures.append(1)

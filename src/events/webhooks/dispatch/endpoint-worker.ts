@@ -32,7 +32,7 @@ export interface EndpointWorkerDeps extends DispatchDeps {
 /** Attempts at the same time to one webhook; while it fails, one: it is only probed. */
 const maxInFlight = 4
 const maxLoaded = 16
-/** The webhook and the rights of its maker are read again before the first attempt after so long, in milliseconds. */
+/** The webhook and the rights of its maker are read before events are, and again before the first attempt after so many ms. */
 const freshMs = 500
 /** Without anything to do for so long, the lease is given back. */
 const idleMs = 2000
@@ -121,11 +121,13 @@ export class EndpointWorker {
       await Promise.race(this.inFlight.values())
       return true
     }
-    if (!(await this.refresh())) return false
-    if (this.fresh.length === 0 && this.due.length === 0 && !(await this.load())) return false
+    const isEmpty = this.fresh.length === 0 && this.due.length === 0
+    // A change that was answered before an event was recorded is known when it is delivered.
+    if (!(await this.refresh(isEmpty && this.isStale ? 0 : freshMs))) return false
+    if (isEmpty && !(await this.load())) return false
     const release = await this.deps.slots.acquire(this.view?.row.organization_id ?? '')
     // The wait may have been long.
-    const isStill = !this.isEnding && this.deps.isLeased() && (await this.refresh())
+    const isStill = !this.isEnding && this.deps.isLeased() && (await this.refresh(freshMs))
     const task = isStill ? this.takeNext() : undefined
     if (!task) {
       release()
@@ -146,11 +148,14 @@ export class EndpointWorker {
     return first.shift() ?? second.shift()
   }
 
-  /** Reads the webhook again, unless that was just done. False: it is disabled, deleted or no longer ours, and this ends. */
-  private async refresh(): Promise<boolean> {
+  /**
+   * Reads the webhook, unless that was done in the last `withinMs`. False: it is disabled, deleted or no longer ours, and this
+   * ends.
+   */
+  private async refresh(withinMs: number): Promise<boolean> {
     const { db, clock, holder } = this.deps
     const known = this.view
-    if (known && performance.now() - known.loadedMs < freshMs) return true
+    if (known && performance.now() - known.loadedMs < withinMs) return true
     const loadedMs = performance.now()
     const row = await selectAnyWebhook(db, this.id)
     if (!row || row.disabled_at !== null || row.lease !== holder) {
