@@ -23,7 +23,7 @@ export function EventsScreen() {
   const [isFollowing, setFollowing] = useState(false)
   const types = typesOf(type)
   const pages = useEventPages(types)
-  const newcomers = useLiveEvents(types, live ? pages.after : null, pages.reload)
+  const newcomers = useLiveEvents(types, live ? (pages.first?.after ?? null) : null, pages.reload)
   const rows = pages.rows && [...newcomers, ...pages.rows]
   const newer = useNewEvents(types, rows?.[0], !live && pages.rows !== null)
   const line = followLine(location.origin, null, types)

@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { KeyRound, Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -11,6 +10,7 @@ import { Segmented } from '../../components/fields/Segmented.tsx'
 import { PageHeader } from '../../components/layout/PageHeader.tsx'
 import { LoadMore } from '../../components/lists/LoadMore.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
+import { usePages } from '../../hooks/pages.ts'
 import { CreateKeyDialog } from './CreateKeyDialog.tsx'
 import { KeyTable } from './KeyTable.tsx'
 import { type KeyFilter, loadKeys } from './keys.ts'
@@ -21,14 +21,9 @@ export function KeysScreen() {
   const { wholeApi } = useOrganization()
   const { show = 'live' } = useSearch({ from: '/$organization/keys' })
   const [isCreating, setCreating] = useState(false)
-  const keys = useInfiniteQuery({
-    queryKey: ['keys', wholeApi.organizationId, show],
-    queryFn: ({ pageParam }) => loadKeys(wholeApi, { state: show }, pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: page => page.next_cursor ?? undefined,
-  })
-  const [first] = keys.data?.pages ?? []
-  const rows = keys.data?.pages.flatMap(page => page.data) ?? []
+  const keys = usePages(['keys', wholeApi.organizationId, show], cursor => loadKeys(wholeApi, { state: show }, cursor))
+  const { first } = keys
+  const rows = keys.rows ?? []
   const createButton = (
     <Button kind="primary" icon={<Plus />} onClick={() => setCreating(true)}>
       {strings.create}
@@ -48,7 +43,7 @@ export function KeysScreen() {
       )}
       <KeyFilterControl show={show} />
       {keys.error && <Refusal error={keys.error} />}
-      {keys.isPending && <SkeletonRows />}
+      {!keys.rows && !keys.error && <SkeletonRows />}
       {first && rows.length === 0 && (
         <EmptyState
           icon={<KeyRound />}
@@ -59,11 +54,7 @@ export function KeysScreen() {
         </EmptyState>
       )}
       {rows.length > 0 && <KeyTable keys={rows} />}
-      <LoadMore
-        hasMore={keys.hasNextPage}
-        isLoading={keys.isFetchingNextPage}
-        onMore={() => void keys.fetchNextPage()}
-      />
+      <LoadMore hasMore={keys.hasMore} isLoading={keys.isLoadingMore} onMore={keys.loadMore} />
       <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
     </>
   )

@@ -25,7 +25,7 @@ export function useDeliveries(webhookId: string, filter: DeliveryFilter): Pages<
           },
         }),
       ),
-    refetchMs,
+    { refetchMs },
   )
 }
 
