@@ -104,6 +104,20 @@ export async function startDashboard(settings: Readonly<Record<string, string>> 
   }
 }
 
+/** Starts a Mailroom and a browser, with a window in which an owner is signed in. */
+export async function startDashboardAsOwner(
+  person: NewPerson = {},
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ readonly dashboard: Dashboard; readonly owner: DashboardWindow }> {
+  const dashboard = await startDashboard(settings)
+  try {
+    return { dashboard, owner: await dashboard.openAs(person) }
+  } catch (error) {
+    await dashboard.stop()
+    throw error
+  }
+}
+
 /** Makes a person with a session, and gives the value of its cookie. */
 async function signIn({ database: { db }, demo }: Mailroom, person: NewPerson): Promise<string> {
   people += 1

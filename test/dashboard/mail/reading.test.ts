@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
-import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { startDashboardAsOwner } from '../../harness/dashboard.ts'
 import { until } from '../../harness/until.ts'
 import { deliver } from './letters.ts'
 
-let dashboard: Dashboard
-let owner: DashboardWindow
-let page: Page
-beforeAll(async () => {
-  dashboard = await startDashboard()
-  owner = await dashboard.openAs({ email: 'owner@example.com' })
-  page = owner.page
-}, 120_000)
+const { dashboard, owner } = await startDashboardAsOwner({ email: 'owner@example.com' })
+const { page } = owner
 afterAll(() => dashboard.stop())
 beforeEach(async () => {
   await db().deleteFrom('messages').execute()

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { $ } from 'bun'
 import { permissions } from '../../../src/accounts/keys/permissions.ts'
-import { type Dashboard, type DashboardWindow, expectNoAxeViolations, startDashboard } from '../../harness/dashboard.ts'
+import { expectNoAxeViolations, startDashboardAsOwner } from '../../harness/dashboard.ts'
 import { sendMail } from '../../harness/smtp-delivery.ts'
 import { look } from '../look.ts'
 
-let dashboard: Dashboard
-let owner: DashboardWindow
-const timeoutMs = 120_000
+const { dashboard, owner } = await startDashboardAsOwner({ name: 'Olivia Park' })
+afterAll(() => dashboard.stop())
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
-  owner = await dashboard.openAs({ name: 'Olivia Park' })
-}, timeoutMs)
-afterAll(() => dashboard?.stop())
+const timeoutMs = 120_000
 
 const send = (subject: string, to = 'you@friend.test') =>
   dashboard.mailroom.api('POST', '/v1/emails', { from: 'Demo <hello@demo.test>', to, subject, text: 'Hello' })

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { dayMs, plusMs, systemClock } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
-import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
+import { startDashboardAsOwner } from '../../harness/dashboard.ts'
 import { until } from '../../harness/until.ts'
 import { look } from '../look.ts'
 
-let dashboard: Dashboard
-let owner: DashboardWindow
-const timeoutMs = 60_000
+const { dashboard, owner } = await startDashboardAsOwner()
+afterAll(() => dashboard.stop())
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
-  owner = await dashboard.openAs({})
-}, timeoutMs)
-afterAll(() => dashboard?.stop())
+const timeoutMs = 60_000
 
 /** Sends from the demo's domain; gives the id. */
 async function send(fields: object): Promise<string> {

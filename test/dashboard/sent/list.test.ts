@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
-import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
+import { startDashboardAsOwner } from '../../harness/dashboard.ts'
 import { look } from '../look.ts'
 
-let dashboard: Dashboard
-let owner: DashboardWindow
-const timeoutMs = 60_000
+const { dashboard, owner } = await startDashboardAsOwner()
+afterAll(() => dashboard.stop())
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
-  owner = await dashboard.openAs({})
-}, timeoutMs)
-afterAll(() => dashboard?.stop())
+const timeoutMs = 60_000
 
 const send = (fields: object) =>
   dashboard.mailroom.api('POST', '/v1/emails', {

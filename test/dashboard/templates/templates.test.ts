@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
+import { afterAll, expect, test } from 'bun:test'
+import { startDashboardAsOwner } from '../../harness/dashboard.ts'
 import { until } from '../../harness/until.ts'
 import { look } from '../look.ts'
 
-let dashboard: Dashboard
-let owner: DashboardWindow
-const timeoutMs = 60_000
+const { dashboard, owner } = await startDashboardAsOwner()
+afterAll(() => dashboard.stop())
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
-  owner = await dashboard.openAs({})
-}, timeoutMs)
-afterAll(() => dashboard?.stop())
+const timeoutMs = 60_000
 
 test(
   'a template begins with a starter, is previewed while it is written, saved, sent as a test and deleted',

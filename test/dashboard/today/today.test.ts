@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { pauseBrand } from '../../../src/sending/reports/pause-table.ts'
-import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
+import { startDashboardAsOwner } from '../../harness/dashboard.ts'
 import { until } from '../../harness/until.ts'
 import { look } from '../look.ts'
 
-let dashboard: Dashboard
-let owner: DashboardWindow
-const timeoutMs = 120_000
+const { dashboard, owner } = await startDashboardAsOwner()
+afterAll(() => dashboard.stop())
 
-beforeAll(async () => {
-  dashboard = await startDashboard()
-  owner = await dashboard.openAs({})
-}, timeoutMs)
-afterAll(() => dashboard?.stop())
+const timeoutMs = 120_000
 
 const send = (to: string) =>
   dashboard.mailroom.api('POST', '/v1/emails', {
