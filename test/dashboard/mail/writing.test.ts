@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
-import { type Dashboard, type DashboardWindow, startDashboard } from '../../harness/dashboard.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { startDashboardAsOwner } from '../../harness/dashboard.ts'
 import { until } from '../../harness/until.ts'
 import { deliver } from './letters.ts'
 
-let dashboard: Dashboard
-let owner: DashboardWindow
-let page: Page
-beforeAll(async () => {
-  dashboard = await startDashboard()
-  owner = await dashboard.openAs({ email: 'owner@example.com' })
-  page = owner.page
-}, 120_000)
+const { dashboard, owner } = await startDashboardAsOwner({ email: 'owner@example.com' })
+const { page } = owner
 afterAll(() => dashboard.stop())
 
 const api = (method: string, path: string, body?: object) => dashboard.mailroom.api(method, path, body)
@@ -30,6 +23,21 @@ const saved = () =>
     .getByRole('status')
     .filter({ hasText: /^Saved$/ })
     .waitFor()
+
+/** Opens the fields of Cc and Bcc with this button, and writes in both. */
+async function addCopies(button: string) {
+  await page.getByRole('button', { name: button }).click()
+  await page.getByRole('textbox', { name: 'Cc', exact: true }).fill('Carl <carl@x.example>, cleo@x.example')
+  await page.getByRole('textbox', { name: 'Bcc', exact: true }).fill('boss@x.example')
+}
+
+/** The email goes to those whom {@link addCopies} wrote. */
+async function expectCopies({ id, cc }: { readonly id: string; readonly cc: readonly string[] }) {
+  expect(cc).toEqual(['Carl <carl@x.example>', 'cleo@x.example'])
+  const { recipients } = (await api('GET', `/v1/emails/${id}`)).json
+  const bcc = recipients.filter((one: { type: string }) => one.type === 'bcc')
+  expect(bcc).toMatchObject([{ email: 'boss@x.example' }])
+}
 
 describe('a reply', () => {
   test('goes to whom the page said, into the thread, with the right headers', async () => {
@@ -89,17 +97,19 @@ describe('a reply', () => {
     expect(await page.getByLabel('Your text').count()).toBe(0)
   })
 
-  test('a forward goes to the pasted addresses with its text', async () => {
+  test('a forward goes to the pasted addresses and the copies, with its text', async () => {
     const [id = ''] = await deliver(dashboard.mailroom, [{ subject: 'For you' }])
     await owner.open(`/mail/m/${id}`)
     await page.getByRole('heading', { level: 1, name: 'For you' }).waitFor()
     await page.keyboard.press('f')
     const panel = page.getByRole('region', { name: 'Forward' })
     await panel.getByRole('textbox', { name: 'To' }).fill('Zoe <zoe@z.example>; yan@y.example')
+    await addCopies('Add copies')
     await panel.getByLabel('Your text').fill('See below.')
     await panel.getByRole('button', { name: 'Send', exact: true }).click()
     const email = await emailCalled('Fwd: For you')
-    expect(email.to).toEqual(['Zoe <zoe@z.example>', 'yan@y.example'])
+    expect(email).toMatchObject({ to: ['Zoe <zoe@z.example>', 'yan@y.example'] })
+    await expectCopies(email)
   })
 })
 
@@ -184,8 +194,9 @@ describe('a new message', () => {
     await api('DELETE', `/v1/drafts/${draft.id}`)
   })
 
-  test('carries attachments, and may be scheduled', async () => {
+  test('carries attachments, goes to those of Cc and Bcc too, and may be scheduled', async () => {
     await write('With a file')
+    await addCopies('Cc and Bcc')
     await saved()
     await page
       .getByLabel('Attach files')
@@ -196,6 +207,7 @@ describe('a new message', () => {
     await toast('Scheduled for').waitFor()
     const email = await emailCalled('With a file')
     expect(email).toMatchObject({ status: 'scheduled', attachment_count: 1 })
+    await expectCopies(email)
     expect(Date.parse(email.scheduled_at) - Date.now()).toBeGreaterThan(60_000)
     await until(async () => (await drafts()).length === 0 || undefined, { what: 'the draft is gone' })
     await api('POST', `/v1/emails/${email.id}/cancel`)

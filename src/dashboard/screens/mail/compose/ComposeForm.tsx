@@ -13,11 +13,12 @@ import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useTitle } from '../../../hooks/title.ts'
 import { mailStrings as strings } from '../strings.ts'
-import { blankDraft, type DraftFields, isBlank, isSameDraft } from './draft-fields.ts'
+import { blankDraft, copiesOf, type DraftFields, isBlank, isSameDraft } from './draft-fields.ts'
 import type { SaveState } from './draft-saver.ts'
 import { createDraftSaver, type DraftSaver } from './draft-saver.ts'
 import { type Draft, draftStore, fieldsOf, readDraft, storedOf } from './draft-store.ts'
 import { AttachmentField } from './fields/AttachmentField.tsx'
+import { CopyFields } from './fields/CopyFields.tsx'
 import { FromField } from './fields/FromField.tsx'
 import { readFiles, returnFiles, takeReturnedFiles } from './fields/files.ts'
 import { RecipientField } from './fields/RecipientField.tsx'
@@ -116,7 +117,7 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
   }
 
   const post = async (at: string | null) => {
-    const { from, to, cc, bcc, subject, text } = latest.current
+    const { from, to, subject, text } = latest.current
     const draft = maySave ? await saver.flush() : null
     // What was changed elsewhere, or could not be saved, is not sent behind the person's back.
     if (maySave && !draft && !isBlank(latest.current)) throw new Error(strings.notSaved)
@@ -134,8 +135,7 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
     const email = {
       from,
       to: [...to],
-      ...(cc.length > 0 && { cc: [...cc] }),
-      ...(bcc.length > 0 && { bcc: [...bcc] }),
+      ...copiesOf(latest.current),
       subject,
       text,
       ...(attachments.length > 0 && { attachments }),
@@ -256,20 +256,7 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
           hasFocus={!stored}
         />
         {hasCopies ? (
-          <>
-            <RecipientField
-              label={strings.cc}
-              value={fields.cc}
-              onValue={cc => change({ cc })}
-              error={errorOf(error, 'cc')}
-            />
-            <RecipientField
-              label={strings.bcc}
-              value={fields.bcc}
-              onValue={bcc => change({ bcc })}
-              error={errorOf(error, 'bcc')}
-            />
-          </>
+          <CopyFields fields={fields} onChange={change} error={error} />
         ) : (
           <div className="border-b border-line py-1">
             <Button kind="quiet" size="small" onClick={() => setCopies(true)}>

@@ -14,6 +14,11 @@ export interface DraftFields {
 /** A draft before anything is typed. */
 export const blankDraft: DraftFields = { from: '', to: [], cc: [], bcc: [], subject: '', text: '', in_reply_to: null }
 
+/** Cc and Bcc as the API takes them: what is empty is absent. */
+export function copiesOf({ cc, bcc }: Pick<DraftFields, 'cc' | 'bcc'>): { cc?: string[]; bcc?: string[] } {
+  return { ...(cc.length > 0 && { cc: [...cc] }), ...(bcc.length > 0 && { bcc: [...bcc] }) }
+}
+
 /** Is there anything that would be lost? From alone is chosen by the page. */
 export function isBlank({ to, cc, bcc, subject, text }: DraftFields): boolean {
   return to.length + cc.length + bcc.length === 0 && subject.trim() === '' && text.trim() === ''

@@ -12,8 +12,9 @@ import { SafeText } from '../../../components/text/SafeText.tsx'
 import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { type InboundMessage, mailApi, type ReplyPreview } from '../api/mail-api.ts'
-import { blankDraft } from '../compose/draft-fields.ts'
+import { blankDraft, copiesOf } from '../compose/draft-fields.ts'
 import { AttachmentField } from '../compose/fields/AttachmentField.tsx'
+import { CopyFields } from '../compose/fields/CopyFields.tsx'
 import { readFiles } from '../compose/fields/files.ts'
 import { RecipientField } from '../compose/fields/RecipientField.tsx'
 import { formatSchedule, SendButtons } from '../compose/fields/SendButtons.tsx'
@@ -80,8 +81,7 @@ function ReplyForm({ message, kind, onClose, preview }: ReplyPanelProps & { read
       const attachments = [...(await readFiles(files))]
       const shared = {
         ...(fields.text !== '' && { text: fields.text }),
-        ...(fields.cc.length > 0 && { cc: [...fields.cc] }),
-        ...(fields.bcc.length > 0 && { bcc: [...fields.bcc] }),
+        ...copiesOf(fields),
         ...(attachments.length > 0 && { attachments }),
       }
       const params = { path: { id: message.id } }
@@ -134,18 +134,7 @@ function ReplyForm({ message, kind, onClose, preview }: ReplyPanelProps & { read
       )}
       {hasCopies && (
         <div>
-          <RecipientField
-            label={strings.cc}
-            value={fields.cc}
-            onValue={cc => change({ cc })}
-            error={errorOf(error, 'cc')}
-          />
-          <RecipientField
-            label={strings.bcc}
-            value={fields.bcc}
-            onValue={bcc => change({ bcc })}
-            error={errorOf(error, 'bcc')}
-          />
+          <CopyFields fields={fields} onChange={change} error={error} />
         </div>
       )}
       <TextArea
