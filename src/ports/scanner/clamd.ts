@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
-import { Readable } from 'node:stream'
-import NodeClam from 'clamscan'
+import type { Readable } from 'node:stream'
 import { newSemaphore } from '../../base/concurrency/semaphore.ts'
 import type { ClamdAddress } from '../../base/config/config.ts'
-import { ClamdSocket } from './clamd-socket.ts'
+import { sendClamdCommand } from './clamd-commands.ts'
+import { ClamdStream } from './clamd-stream.ts'
 import type { ScanInput, Scanner, ScanResult } from './port.ts'
 
 export interface ClamdOptions {
@@ -17,19 +17,21 @@ export interface ClamdOptions {
 const fileChunkBytes = 256 * 1024
 const maxPingMs = 5000
 
-/** A {@link Scanner} on clamd (INSTREAM) through clamscan. The content is streamed through the socket. */
+/** A {@link Scanner} on clamd (INSTREAM). The content is streamed through the socket. */
 export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOptions): Scanner {
-  const client = openClient(address, timeoutMs)
   const acquire = newSemaphore(maxConcurrentScans)
 
   async function scanInTurn(what: ScanInput, signal: AbortSignal): Promise<ScanResult> {
     const release = await acquire(signal)
     if (!release) return unscanned('too many scans at once: none was free in time')
-    const connection = connectionOf(await client, address)
+    const stream = new ClamdStream()
+    const giveUp = () => stream.fail(new Error('clamd did not answer in time'))
+    signal.addEventListener('abort', giveUp, { once: true })
     try {
-      return await orAborted(signal, scanOver(connection, what, signal))
+      const reply = await scanOver(stream, address, what)
+      return reply === null ? { kind: 'clean' } : resultOf(reply)
     } finally {
-      connection.close()
+      stream.fail(new Error('the scan has ended'))
       release()
     }
   }
@@ -49,148 +51,47 @@ export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOp
     },
 
     async isReady() {
-      const connection = connectionOf(await client, address)
-      const deadline = AbortSignal.timeout(Math.min(timeoutMs, maxPingMs))
-      try {
-        await orAborted(deadline, connection.clam.ping())
-        return true
-      } catch {
-        return false
-      } finally {
-        connection.close()
-      }
+      const reply = await sendClamdCommand(address, 'PING', Math.min(timeoutMs, maxPingMs)).catch(() => null)
+      return reply === 'PONG'
     },
   }
 }
 
-/** Only configures the library: it neither runs a program nor connects to clamd yet. */
-function openClient(address: ClamdAddress, timeoutMs: number): Promise<NodeClam> {
-  const at = address.kind === 'unix' ? { socket: address.path } : { host: address.host, port: address.port }
-  return new NodeClam().init({
-    clamdscan: { ...at, timeout: timeoutMs, localFallback: false, bypassTest: true, path: '' },
-    clamscan: { active: false, path: '' },
-  })
-}
-
-/** One use of the library, with access to the socket that it opens. */
-interface ClamdConnection {
-  readonly clam: NodeClam
-  /** Resolves when clamd has taken what was written so far. */
-  sent(): Promise<void>
-  close(): void
-}
-
-/**
- * Workaround for clamscan 2.4: it hides its socket, writes without waiting for it to drain, and leaves it open after a
- * timeout. So each use gets its own object, derived from the shared one, whose `_initSocket` opens a socket of ours.
- */
-function connectionOf(shared: NodeClam, address: ClamdAddress): ClamdConnection {
-  const socket = new ClamdSocket()
-  const clam = Object.create(shared, {
-    _initSocket: {
-      value: async () => {
-        await socket.connect(address)
-        return socket
-      },
-    },
-  }) as NodeClam
-  return { clam, sent: () => socket.sent(), close: () => socket.destroy() }
-}
-
-async function scanOver(connection: ClamdConnection, what: ScanInput, signal: AbortSignal): Promise<ScanResult> {
+/** What clamd replies; null: there is nothing to scan. */
+async function scanOver(stream: ClamdStream, address: ClamdAddress, what: ScanInput): Promise<string | null> {
   switch (what.kind) {
     case 'memory':
-      return scanSource(connection, readableOf(what.bytes), what.bytes.length === 0, signal)
+      return what.bytes.length === 0 ? null : await stream.sendAll(address, what.bytes)
     case 'file':
-      return scanChunks(connection, createReadStream(what.path, { highWaterMark: fileChunkBytes }), signal)
+      return await scanChunks(stream, address, createReadStream(what.path, { highWaterMark: fileChunkBytes }))
     case 'stream':
-      return scanChunks(connection, what.stream, signal)
+      return await scanChunks(stream, address, what.stream)
     default:
       return what satisfies never
   }
 }
 
-async function scanChunks(connection: ClamdConnection, stream: Readable, signal: AbortSignal): Promise<ScanResult> {
-  const chunks: AsyncIterator<Buffer> = stream.iterator()
-  // clamscan waits forever for a clamd that hangs, so `finally` might never run.
-  signal.addEventListener('abort', () => stream.destroy(), { once: true })
-  try {
-    const first = await chunks.next()
-    const throttled = first.done ? [] : chunksOnDrain(connection, first.value, chunks)
-    return await scanSource(connection, Readable.from(throttled, { objectMode: false }), first.done === true, signal)
-  } finally {
-    stream.destroy()
-  }
+async function scanChunks(stream: ClamdStream, address: ClamdAddress, source: Readable): Promise<string | null> {
+  const chunks: AsyncIterator<Buffer> = source.iterator()
+  // Once the exchange is over, for whatever reason, nobody reads on.
+  const stop = () => void source.destroy()
+  stream.reply.then(stop, stop)
+  const first = await chunks.next()
+  return first.done ? null : await stream.sendChunks(address, first.value, chunks)
 }
 
-async function scanSource(
-  connection: ClamdConnection,
-  source: Readable,
-  isEmpty: boolean,
-  signal: AbortSignal,
-): Promise<ScanResult> {
-  // For an empty stream clamscan does not even send the command.
-  if (isEmpty) return { kind: 'clean' }
-  signal.addEventListener('abort', () => source.destroy(), { once: true })
-  return scanFrom(await connection.clam.scanStream(source))
-}
-
-function readableOf(bytes: Buffer): Readable {
-  return new Readable({
-    read() {
-      this.push(bytes)
-      this.push(null)
-    },
-  })
-}
-
-/** Reads the next chunk only when clamd has taken the last: clamscan ignores backpressure. */
-async function* chunksOnDrain(
-  connection: ClamdConnection,
-  first: Buffer,
-  rest: AsyncIterator<Buffer>,
-): AsyncGenerator<Buffer> {
-  yield first
-  for (;;) {
-    await connection.sent()
-    const next = await rest.next()
-    if (next.done) return
-    yield next.value
-  }
-}
-
-interface ScanReply {
-  readonly isInfected: boolean | null
-  readonly viruses: readonly string[]
-  readonly resultString?: string
-}
-
-/**
- * Workaround for clamscan 2.4: `isInfected` is null after a timeout, for an empty reply and for COMMAND READ TIMED OUT, so only
- * `false` is clean. https://github.com/kylefarris/clamscan/issues/69
- */
-function scanFrom({ isInfected, viruses, resultString }: ScanReply): ScanResult {
-  if (isInfected === false) return { kind: 'clean' }
-  if (isInfected !== true) return unscanned(resultString?.trim() || 'clamd closed the connection')
-  const signature = viruses.find(name => !name.startsWith('Heuristics.Limits.Exceeded'))
-  if (signature !== undefined) return { kind: 'infected', signature }
-  const [limit] = viruses
-  return limit === undefined
-    ? unscanned('clamd found something without a name')
-    : { kind: 'unscanned', why: limit, isPermanent: true }
+/** Only `OK` by itself is clean: every error, doubt or silence is not. */
+function resultOf(reply: string): ScanResult {
+  if (/^[^:]+: OK$/.test(reply)) return { kind: 'clean' }
+  const signature = /: (.+) FOUND$/.exec(reply)?.[1]
+  if (signature === undefined) return unscanned(reply || 'clamd closed the connection')
+  return signature.startsWith('Heuristics.Limits.Exceeded')
+    ? { kind: 'unscanned', why: signature, isPermanent: true }
+    : { kind: 'infected', signature }
 }
 
 function unscanned(why: string): ScanResult {
   return { kind: 'unscanned', why }
-}
-
-function orAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new Error('clamd did not answer in time'))
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }
 
 function reasonOf(error: unknown): string {
