@@ -81,6 +81,8 @@ export interface TestDns {
 export interface TestDnsOptions {
   /** The TTL of negative responses, in seconds. */
   readonly soaMinimum?: number
+  /** Negative responses do not say how long they hold. */
+  readonly omitsSoa?: boolean
 }
 
 /** Starts an authoritative DNS server for every name, on UDP and TCP at one free loopback port. */
@@ -228,7 +230,9 @@ function recordsFor(
   return {
     answers,
     flags: exists ? 0 : rcodes.NXDOMAIN,
-    authorities: [{ name: name.split('.').slice(-2).join('.'), type: 'SOA', ttl: 3600, data: soa }],
+    authorities: options.omitsSoa
+      ? []
+      : [{ name: name.split('.').slice(-2).join('.'), type: 'SOA', ttl: 3600, data: soa }],
   }
 }
 

@@ -153,6 +153,24 @@ describe('the cache', () => {
     await slow.close()
   })
 
+  test('holds an absence whose response does not say for how long for five seconds', async () => {
+    const terse = await startDns({ 'sub.exists.test': { TXT: ['one'] } }, { omitsSoa: true })
+    const asking = ask([terse])
+    for (const [absent, why] of [
+      ['absent.test', 'nxdomain'],
+      ['exists.test', 'nodata'],
+    ] as const) {
+      expect(await asking.resolve(absent, 'TXT')).toEqual({ kind: 'none', why })
+      now += 4999
+      expect(await asking.resolve(absent, 'TXT')).toEqual({ kind: 'none', why })
+      expect(terse.questionCount(absent)).toBe(1)
+      now += 1
+      await asking.resolve(absent, 'TXT')
+      expect(terse.questionCount(absent)).toBe(2)
+    }
+    await terse.close()
+  })
+
   test('never holds a failure', async () => {
     dns.zone[name] = { behaviour: { rcode: 'SERVFAIL' } }
     expect(await resolver.resolve(name, 'TXT')).toMatchObject({ kind: 'failed' })

@@ -11,6 +11,12 @@ export type CnameChainResult =
   | { readonly kind: 'failed'; readonly why: string }
 
 /**
+ * How long an absence is cached of which the response does not say it. RFC 2308 §5 advises against any caching of these, because
+ * two servers may pass them to each other for ever: these answers are passed to nobody. Some resolvers never send the record.
+ */
+const unstatedAbsenceSeconds = 5
+
+/**
  * Reads a NOERROR or NXDOMAIN response to a query for `name`. NXDOMAIN is about the last name of the chain (RFC 6604 §3).
  * @param visited the names that the chain has been through in earlier responses, without `name`; the names that it goes
  * through here are added
@@ -42,7 +48,7 @@ export function readChain(
     current = target
   }
   const { negativeTtlSeconds } = response
-  const absenceSeconds = Math.min(chainSeconds, negativeTtlSeconds ?? 0)
+  const absenceSeconds = Math.min(chainSeconds, negativeTtlSeconds ?? unstatedAbsenceSeconds)
   if (response.rcode === 'NXDOMAIN') return absent('nxdomain', absenceSeconds)
   if (current === name || negativeTtlSeconds !== null) return absent('nodata', absenceSeconds)
   return { kind: 'continues', name: current, ttlSeconds: chainSeconds }
