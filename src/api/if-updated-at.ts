@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { t } from 'elysia'
 import { type Instant, instantAt, microsecondsOf, toIso } from '../base/clock.ts'
 import { type Refusal, refuse } from '../base/refusal.ts'
@@ -53,8 +54,30 @@ export function changedSinceRead(what: string, updatedAt: Instant | null): Refus
 }
 
 /** When a row was last changed, its creation included. */
-export function lastUpdatedAt(row: { readonly created_at: Instant; readonly updated_at: Instant | null }): Instant {
+export function lastUpdatedAt(row: DatedRow): Instant {
   return row.updated_at ?? row.created_at
+}
+
+/** What has a date of its last change; null: it was not changed since it was created. */
+interface DatedRow {
+  readonly created_at: Instant
+  readonly updated_at: Instant | null
+}
+
+/**
+ * The row as a change leaves it, with the date of the change. The row itself where the change changes nothing: then nothing is
+ * to be written, and whoever read it before has read what it is.
+ * @param present what of a row counts, such as its JSON: a database may write JSON columns in other words
+ */
+export function applyChange<Row extends DatedRow>(
+  row: Row,
+  change: Partial<Row>,
+  now: Instant,
+  present: (row: Row) => unknown = row => row,
+): Row & { readonly updated_at: Instant | null } {
+  const next = { ...row, ...change }
+  if (isDeepStrictEqual(present(next), present(row))) return row
+  return { ...next, updated_at: nextUpdatedAt(lastUpdatedAt(row), now) }
 }
 
 /** The `updated_at` of a change: now, but always later than the one before, by which changes are told apart. */

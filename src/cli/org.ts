@@ -135,12 +135,8 @@ const rename = defineCommand({
       inTransaction(db, async tx => {
         const { before, after } = (await changeOrganization(tx, systemClock, id, { name })) ?? refuseUnknown(id)
         const detail = { from: before.name, to: name }
-        await recordAuditEntry(tx, currentOperator(env), {
-          action: 'org.rename',
-          subject: id,
-          detail,
-          organizationId: id,
-        })
+        const entry = { action: 'org.rename', subject: id, detail, organizationId: id }
+        if (after !== before) await recordAuditEntry(tx, currentOperator(env), entry)
         return after
       }),
     )

@@ -1,15 +1,18 @@
 import { expect } from 'bun:test'
+import type { Db } from '../../src/base/database/database.ts'
 import type { CallResult, TestHttpServer } from './http-server.ts'
 
 /** What can be read, and changed by a body with `if_updated_at`. */
 export interface ConditionallyChanged {
+  /** Where the audit log is. */
+  readonly db: Db
   read(): Promise<CallResult['json']>
   change(json: object): Promise<Pick<CallResult, 'status' | 'json'>>
 }
 
 /**
  * Expects that of two changes by callers who read the same, the second is refused and changes nothing until its caller has
- * read again.
+ * read again, and that what is already so is no change, which neither is dated nor stands in the audit log.
  */
 export async function expectConditionalChange(
   server: TestHttpServer,
@@ -18,12 +21,12 @@ export async function expectConditionalChange(
 ): Promise<void> {
   const change = (json: object) => server.call('PATCH', path, { json })
   const read = async () => (await server.call('GET', path)).json
-  await expectConditionalChangeOf({ read, change }, changes)
+  await expectConditionalChangeOf({ db: server.database.db, read, change }, changes)
 }
 
 /** The same for what is not at one path. */
 export async function expectConditionalChangeOf(
-  { read, change }: ConditionallyChanged,
+  { db, read, change }: ConditionallyChanged,
   [first, second]: readonly [object, object],
 ): Promise<void> {
   const before = await read()
@@ -40,6 +43,10 @@ export async function expectConditionalChangeOf(
   expect(await read()).toEqual(saved)
   const again = await change({ ...second, if_updated_at: saved.updated_at })
   expect([again.status, again.json]).toMatchObject([200, second])
+  const countEntries = async () => (await db.selectFrom('audit_log').select('id').execute()).length
+  const unchanged = [await read(), await countEntries()]
+  expect((await change(second)).status).toBe(200)
+  expect([await read(), await countEntries()]).toEqual(unchanged)
   const invalid = await change({ ...second, if_updated_at: 'today' })
   expect([invalid.status, invalid.json.error?.param]).toEqual([400, 'if_updated_at'])
 }

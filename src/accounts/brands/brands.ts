@@ -1,6 +1,6 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
+import { applyChange, requireUnchanged } from '../../api/if-updated-at.ts'
 import { requireBrand, requireBrandRefusals, type Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
@@ -124,14 +124,11 @@ export function changeBrand(
       const found = await loadBrand(db, tenant, id)
       const brand = (await lockBrand(db, found)) ?? found
       requireUnchanged(`The brand ${brand.name}`, brand, change)
-      const at = nextUpdatedAt(brand.updated_at, deps.clock.now())
-      const changes = {
-        ...(name === undefined ? {} : { name }),
-        ...(slug === undefined ? {} : { slug }),
-        updated_at: at,
-      }
-      await updateBrand(db, tenant.organizationId, brand.id, changes)
-      const json = toJsonBrand({ ...brand, ...changes })
+      const changes = { ...(name === undefined ? {} : { name }), ...(slug === undefined ? {} : { slug }) }
+      const changed = applyChange(brand, changes, deps.clock.now())
+      const { updated_at } = changed
+      if (changed !== brand) await updateBrand(db, tenant.organizationId, brand.id, { ...changes, updated_at })
+      const json = toJsonBrand(changed)
       await storeResponse(db, reservation, { status: 200, body: json })
       return json
     }),

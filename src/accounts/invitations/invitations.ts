@@ -1,7 +1,7 @@
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { ifUpdatedAtRefusals, lastUpdatedAt, nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
+import { applyChange, ifUpdatedAtRefusals, lastUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
 import { decodeCursor, encodeCursor, invalidCursor, pageSize } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import { type Clock, dayMs, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
@@ -156,23 +156,21 @@ export function changeInvitation(
   return inTransaction(deps.db, async db => {
     const now = deps.clock.now()
     const invitation = await loadOpen(db, caller, id, { now, select: lockInvitation })
-    const last = lastUpdatedAt(invitation)
-    requireUnchanged('The invitation', { updated_at: last }, { if_updated_at })
+    requireUnchanged('The invitation', { updated_at: lastUpdatedAt(invitation) }, { if_updated_at })
     const changes = {
       ...(access.brand_ids && {
         brand_ids: toJson(await resolveBrandIds(db, caller.organizationId, access.brand_ids, 'brand_ids')),
       }),
       ...(access.permissions && { permissions: formatPermissions(access.permissions) }),
-      updated_at: nextUpdatedAt(last, now),
     }
-    await updateInvitation(db, caller.organizationId, invitation.id, changes)
-    const entry = {
-      action: 'invitation.change',
-      subject: invitation.id,
-      detail: { email: invitation.email, ...access },
+    const changed = applyChange(invitation, changes, now, toJsonInvitation)
+    if (changed !== invitation) {
+      const { updated_at } = changed
+      await updateInvitation(db, caller.organizationId, invitation.id, { ...changes, updated_at })
+      const detail = { email: invitation.email, ...access }
+      await recordCallerEntry(db, caller, deps.clock, { action: 'invitation.change', subject: invitation.id, detail })
     }
-    await recordCallerEntry(db, caller, deps.clock, entry)
-    const body = toJsonInvitation({ ...invitation, ...changes })
+    const body = toJsonInvitation(changed)
     await storeResponse(db, reservation, { status: 200, body })
     return body
   })

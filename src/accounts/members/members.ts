@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
@@ -10,7 +11,7 @@ import {
 } from '../../api/if-updated-at.ts'
 import { encodeCursor, pageSize, readIdCursor } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
-import type { Clock, Instant } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
 import type { Role } from '../../base/database/schema.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
@@ -69,10 +70,8 @@ export async function listMembers(
 }
 
 async function toJsonMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberJson[]> {
-  const brands = await selectMemberBrands(
-    db,
-    rows.map(row => row.id),
-  )
+  const ids = rows.map(row => row.id)
+  const brands = await selectMemberBrands(db, ids)
   return rows.map(row => toJsonMember(row, brands.get(row.id) ?? []))
 }
 
@@ -173,25 +172,37 @@ export function changeMember(
       throw refuse('role_fixed', {
         message: `${id} is ${withArticle(member.role)} and has all brands and permissions.`,
       })
-    const updated_at = dateChange(deps, member, { if_updated_at })
-    await updateMember(db, actor.organizationId, member.id, {
-      ...(access.permissions && { permissions: formatPermissions(access.permissions) }),
-      updated_at,
-    })
-    if (access.brand_ids) await setBrands(db, member, access.brand_ids)
-    const entry = { action: 'member.change', subject: member.id, detail: { email: member.email, ...access } }
-    await recordCallerEntry(db, actor, deps.clock, entry)
+    const granted = access.permissions ? formatPermissions(access.permissions) : member.permissions
+    const wanted = { role: member.role, permissions: granted, brandIds: access.brand_ids }
+    if (await applyAccess(db, deps.clock, member, wanted, { if_updated_at })) {
+      const detail = { email: member.email, ...access }
+      await recordCallerEntry(db, actor, deps.clock, { action: 'member.change', subject: member.id, detail })
+    }
     const body = await readMember(db, actor.organizationId, member.id)
     await storeResponse(db, reservation, { status: 200, body })
     return body
   })
 }
 
-/** The `updated_at` of a change of a locked member. @throws Refusal `changed_since_read`, `invalid_request` */
-function dateChange({ clock }: Pick<MemberDeps, 'clock'>, member: MemberRow, change: ConditionalChange): Instant {
-  const last = lastUpdatedAt(member)
-  requireUnchanged(`What ${member.name} may do`, { updated_at: last }, change)
-  return nextUpdatedAt(last, clock.now())
+/**
+ * Gives a locked member this access; without `brandIds` they keep their brands. False: they have it already.
+ * @throws Refusal `changed_since_read`, `invalid_request`, `not_found` for a brand
+ */
+async function applyAccess(
+  db: Db,
+  clock: Clock,
+  member: MemberRow,
+  wanted: Pick<MemberRow, 'role' | 'permissions'> & { readonly brandIds: readonly string[] | undefined },
+  condition: ConditionalChange,
+): Promise<boolean> {
+  requireUnchanged(`What ${member.name} may do`, { updated_at: lastUpdatedAt(member) }, condition)
+  const before = (await selectMemberBrands(db, [member.id])).get(member.id) ?? []
+  const after = wanted.brandIds ? await setBrands(db, member, wanted.brandIds) : before
+  const { role, permissions } = wanted
+  if (isDeepStrictEqual([role, permissions, after], [member.role, member.permissions, before])) return false
+  const updated_at = nextUpdatedAt(lastUpdatedAt(member), clock.now())
+  await updateMember(db, member.organization_id, member.id, { role, permissions, updated_at })
+  return true
 }
 
 /** The refusals of {@link changeRole}. */
@@ -213,13 +224,12 @@ export function changeRole(
     throw refuse('role_not_allowed', { message: 'Only an owner can change the role of a member.' })
   return inTransaction(deps.db, async db => {
     const { member, owners } = await lockMember(db, actor.organizationId, id)
-    const updated_at = dateChange(deps, member, condition)
     if (access.role !== 'owner') requireOtherOwner(member, owners)
-    const changes = { role: access.role, permissions: permissionsOf(access), updated_at }
-    await updateMember(db, actor.organizationId, member.id, changes)
-    await setBrands(db, member, brandsOf(access))
-    const detail = { email: member.email, before: member.role, ...access }
-    await recordCallerEntry(db, actor, deps.clock, { action: 'member.role', subject: member.id, detail })
+    const wanted = { role: access.role, permissions: permissionsOf(access), brandIds: brandsOf(access) }
+    if (await applyAccess(db, deps.clock, member, wanted, condition)) {
+      const detail = { email: member.email, before: member.role, ...access }
+      await recordCallerEntry(db, actor, deps.clock, { action: 'member.role', subject: member.id, detail })
+    }
     return readMember(db, actor.organizationId, member.id)
   })
 }

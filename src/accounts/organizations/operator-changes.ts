@@ -72,7 +72,7 @@ export function changePlanByOperator(
   return inTransaction(db, async tx => {
     const changed = await changeOrganization(tx, operator.clock, id, { plan, ...condition })
     const entry = { action: 'org.plan', subject: id, detail: { plan }, organizationId: id }
-    if (changed) await recordAuditEntry(tx, operator, entry)
+    if (changed && changed.after !== changed.before) await recordAuditEntry(tx, operator, entry)
     return changed?.after
   })
 }

@@ -1,4 +1,4 @@
-import { type ConditionalChange, lastUpdatedAt, nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
+import { applyChange, type ConditionalChange, lastUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type Id, isId, newId } from '../../base/ids.ts'
@@ -77,7 +77,7 @@ export interface OrganizationChange extends ConditionalChange {
   readonly plan?: Plan
 }
 
-/** An organization as it was, and as it is now. */
+/** An organization as it was, and as it is now: the same object where nothing changed. */
 export interface ChangedOrganization {
   readonly before: OrganizationRow
   readonly after: OrganizationRow
@@ -96,11 +96,10 @@ export async function changeOrganization(
 ): Promise<ChangedOrganization | undefined> {
   const before = await lockOrganization(db, id)
   if (!before) return undefined
-  const last = lastUpdatedAt(before)
-  requireUnchanged(`The organization ${before.name}`, { updated_at: last }, { if_updated_at })
-  const changes = { ...change, updated_at: nextUpdatedAt(last, clock.now()) }
-  await updateOrganization(db, id, changes)
-  return { before, after: { ...before, ...changes } }
+  requireUnchanged(`The organization ${before.name}`, { updated_at: lastUpdatedAt(before) }, { if_updated_at })
+  const after = applyChange(before, change, clock.now())
+  if (after !== before) await updateOrganization(db, after)
+  return { before, after }
 }
 
 /** Rows that prevent a removal are counted up to this number, per table. */

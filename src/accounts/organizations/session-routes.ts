@@ -119,7 +119,7 @@ async function changeName(
   await inTransaction(deps.db, async tx => {
     const changed = await changeOrganization(tx, deps.clock, organizationId, { name, if_updated_at })
     if (!changed) throw noOrganization(organizationId)
-    if (changed.before.name === name) return
+    if (changed.after === changed.before) return
     const detail = { from: changed.before.name, to: name }
     await recordCallerEntry(tx, member, deps.clock, { action: 'org.rename', subject: organizationId, detail })
   })

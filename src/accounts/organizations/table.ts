@@ -34,12 +34,8 @@ function organizationQuery(db: Db, id: Id<'org'>) {
   return db.selectFrom('organizations').select(organizationColumns).where('id', '=', id)
 }
 
-export async function updateOrganization(
-  db: Db,
-  id: Id<'org'>,
-  change: Partial<Pick<OrganizationRow, 'name' | 'plan'>> & Pick<OrganizationRow, 'updated_at'>,
-): Promise<void> {
-  await db.updateTable('organizations').set(change).where('id', '=', id).execute()
+export async function updateOrganization(db: Db, { id, name, plan, updated_at }: OrganizationRow): Promise<void> {
+  await db.updateTable('organizations').set({ name, plan, updated_at }).where('id', '=', id).execute()
 }
 
 /** The tables whose rows prevent the removal of their organization. */

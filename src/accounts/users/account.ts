@@ -62,8 +62,10 @@ export async function readAccount({ db, clock }: SignInDeps, { session }: OwnReq
   }
 }
 
-/** Renames the person, in all organizations that they are a member of. */
+/** Renames the person, in all organizations that they are a member of; one who has this name is left as they are. */
 export async function rename(deps: SignInDeps, request: OwnRequest, name: string): Promise<AccountJson> {
+  const before = await readAccount(deps, request)
+  if (before.name === name) return before
   await changeAccount(deps, request, { action: 'account.rename', detail: { name } }, async (tx, user) => {
     await updateUser(tx, user.id, { name })
     await updateMemberNames(tx, user.id, name)

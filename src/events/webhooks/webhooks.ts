@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { recordCallerEntry } from '../../accounts/audit/audit.ts'
 import { brandRefusals, loadBrand } from '../../accounts/brands/brands.ts'
 import { lockOrganization } from '../../accounts/organizations/table.ts'
 import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
+import { applyChange, requireUnchanged } from '../../api/if-updated-at.ts'
 import { requireBrand, type Tenant } from '../../api/tenant.ts'
 import { type Clock, plusMs, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
@@ -157,33 +158,44 @@ export async function changeWebhook(
     const row = await lockWebhook(tx, found.id)
     if (!row) throw refuse('not_found', { message: `There is no webhook ${id}.` })
     requireUnchanged(`The webhook ${id}`, row, change)
-    const now = nextUpdatedAt(row.updated_at, clock.now())
-    const isEnabling = change.enabled === true && row.disabled_at !== null
-    await updateWebhook(tx, row.id, {
+    const isDisabling = change.enabled === false && row.disabled_at === null
+    const opened = openWebhook(row, secrets)
+    const changes = {
       ...(url !== undefined && { url }),
       ...(types !== null && { types: types.join(' '), ...makerOf(caller) }),
       brand_id: brandId,
       ...(mailboxes !== undefined && { mailbox_ids: toJson(mailboxes) }),
       ...(change.description !== undefined && { description: change.description }),
-      ...(headers !== undefined && sealWebhook(row.id, secrets, { ...openWebhook(row, secrets), headers })),
-      ...(isEnabling && enabledState),
-      updated_at: now,
-    })
-    if (change.enabled === false && row.disabled_at === null)
-      await disableWebhook(tx, row, { reason: 'requested', now, operator: null })
-    await recordCallerEntry(tx, caller, clock, {
-      action: 'webhook.change',
-      subject: row.id,
-      // Not the values: headers are secret.
-      detail: {
-        changed: Object.keys(change).filter(name => name !== 'if_updated_at'),
-        ...(change.enabled !== undefined && { enabled: change.enabled }),
-      },
-    })
+      // Sealing the same again gives other bytes.
+      ...(headers !== undefined &&
+        !isDeepStrictEqual(headers, opened.headers) &&
+        sealWebhook(row.id, secrets, { ...opened, headers })),
+      ...(change.enabled === true && row.disabled_at !== null && enabledState),
+      ...(isDisabling && { disabled_at: clock.now() }),
+    }
+    const { updated_at: now } = applyChange(row, changes, clock.now(), everythingOf)
+    if (now !== row.updated_at) {
+      await updateWebhook(tx, row.id, { ...changes, updated_at: now })
+      if (isDisabling) await disableWebhook(tx, row, { reason: 'requested', now, operator: null })
+      await recordCallerEntry(tx, caller, clock, {
+        action: 'webhook.change',
+        subject: row.id,
+        // Not the values: headers are secret.
+        detail: {
+          changed: Object.keys(change).filter(name => name !== 'if_updated_at'),
+          ...(change.enabled !== undefined && { enabled: change.enabled }),
+        },
+      })
+    }
     const json = toJsonWebhook((await lockWebhook(tx, row.id)) ?? row)
     await storeResponse(tx, reservation, { status: 200, body: json })
     return json
   })
+}
+
+/** What a change may change of a webhook. */
+function everythingOf(row: WebhookRow) {
+  return [toJsonWebhook(row), row.maker_key_id, row.maker_member_id, row.sealed]
 }
 
 /** Deletes a webhook with its secrets. @throws Refusal {@link webhookRefusals} */

@@ -1,6 +1,6 @@
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { ifUpdatedAtRefusals, nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
+import { applyChange, ifUpdatedAtRefusals, requireUnchanged } from '../../api/if-updated-at.ts'
 import { pageSize, readIdCursor } from '../../api/page.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
 import { toJson } from '../../base/database/schema.ts'
@@ -112,9 +112,8 @@ export async function changeDraft(
   return inTransaction(deps.db, async tx => {
     const row = (await lockDraft(tx, found)) ?? noDraft(id)
     requireUnchanged(`The draft ${id}`, row, body)
-    const at = nextUpdatedAt(row.updated_at, deps.clock.now())
-    const next = { ...row, ...change, updated_at: at }
-    await updateDraft(tx, next)
+    const next = applyChange(row, change, deps.clock.now(), toJsonDraft)
+    if (next !== row) await updateDraft(tx, next)
     const draft = toJsonDraft(next)
     await storeResponse(tx, reservation, { status: 200, body: draft })
     return draft

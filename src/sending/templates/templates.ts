@@ -1,7 +1,7 @@
 import { brandIdRefusals, loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { nextUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
+import { applyChange, requireUnchanged } from '../../api/if-updated-at.ts'
 import { pageSize, readIdCursor } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -146,9 +146,8 @@ export async function changeTemplate(
     inTransaction(deps.db, async tx => {
       const row = (await lockTemplate(tx, key)) ?? notFound(key)
       requireUnchanged(`The template ${key.slug}`, row, change)
-      const at = nextUpdatedAt(row.updated_at, deps.clock.now())
-      const next = { ...row, ...changed, updated_at: at }
-      await updateTemplate(tx, next)
+      const next = applyChange(row, changed, deps.clock.now(), toJsonTemplate)
+      if (next !== row) await updateTemplate(tx, next)
       const body = toJsonTemplate(next)
       await storeResponse(tx, reservation, { status: 200, body })
       return body

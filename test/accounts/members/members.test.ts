@@ -115,7 +115,12 @@ test('of two who change a member at the same moment after the same reading, one 
   const id = await newMember(server, limitedTo(brands, ['inbox:read']))
   for (let round = 0; round < 5; round++) {
     const { updated_at } = (await server.call('GET', `/v1/members/${id}`)).json
-    const changes = [{ brand_ids: [brands[0]] }, { permissions: ['inbox:read'] }, { permissions: [] }]
+    // Each is another access than that of the round before.
+    const changes = [
+      { brand_ids: [brands[0]], permissions: ['email:send', 'api_access'].slice(round % 2) },
+      { permissions: ['inbox:read', 'email:read'].slice(round % 2) },
+      { permissions: ['domains:read', 'templates:read'].slice(round % 2) },
+    ]
     const calls = await Promise.all(
       changes.map(json => server.call('PATCH', `/v1/members/${id}`, { json: { ...json, if_updated_at: updated_at } })),
     )

@@ -227,7 +227,7 @@ test('of two who change a role after the same reading, the later is refused', as
     return json.data.find(({ id }: { id: string }) => id === target.memberId)
   }
   const change = (body: object) => ask('PATCH', `/app/api/people/${target.memberId}/role`, owner, { body })
-  await expectConditionalChangeOf({ read, change }, [
+  await expectConditionalChangeOf({ db: database.db, read, change }, [
     { role: 'member', brand_ids: [brand], permissions: ['inbox:read'] },
     { role: 'owner' },
   ])
@@ -237,7 +237,7 @@ test('of two who rename the organization after the same reading, the later is re
   const { name } = (await ask('GET', '/app/api/organization', owner)).json
   const read = async () => (await ask('GET', '/app/api/organization', owner)).json
   const change = (body: object) => ask('PATCH', '/app/api/organization', admin, { body })
-  await expectConditionalChangeOf({ read, change }, [{ name: 'First' }, { name: 'Second' }])
+  await expectConditionalChangeOf({ db: database.db, read, change }, [{ name: 'First' }, { name: 'Second' }])
   await change({ name })
 })
 

@@ -56,6 +56,9 @@ test('the account shows factors and sessions, and the name changes everywhere', 
   expect((await browser.get('session')).json.user.name).toBe('New Name')
   const row = await server.database.db.selectFrom('members').select('name').where('id', '=', member).executeTakeFirst()
   expect(row?.name).toBe('New Name')
+  const audit = await auditOf(server, person.id)
+  expect((await browser.call('PATCH', 'account', { name: 'New Name' })).json.name).toBe('New Name')
+  expect(await auditOf(server, person.id)).toEqual(audit)
 })
 
 test('a change of a factor wants a confirmation, gives the session a new token and is recorded', async () => {

@@ -154,6 +154,24 @@ test('a change can depend on what its caller read', async () => {
   await remove(id)
 })
 
+test('a change to what a webhook is already changes nothing, its headers included', async () => {
+  const id = await fixtures.newWebhook(fixtures.newReceiver('same'))
+  const { url, types } = await read(id)
+  const change = async (json: object) =>
+    (await fixtures.server.call('PATCH', `/v1/webhooks/${id}`, { json })).json.updated_at
+  const wanted = { url, types, headers: { 'X-Token': 'one' }, description: 'Same', mailbox_ids: [] }
+  const entries = async () =>
+    (await fixtures.db.selectFrom('audit_log').select('action').where('subject', '=', id).execute()).length
+  const saved = [await change(wanted), await entries()]
+  expect([await change({ ...wanted, enabled: true }), await entries()]).toEqual(saved)
+  const disabled = [await change({ enabled: false }), await entries()]
+  expect(disabled).not.toEqual(saved)
+  expect([await change({ enabled: false }), await entries()]).toEqual(disabled)
+  const headers = { 'X-Token': 'two' }
+  expect([await change({ headers }), await entries()]).not.toEqual(disabled)
+  await remove(id)
+})
+
 test('410 disables; enabling goes on with the event that was refused', async () => {
   let status = 410
   const receiver = fixtures.newReceiver('gone.test', () => new Response('', { status }))

@@ -87,6 +87,8 @@ describe('drafts', () => {
     expect((await call('GET', at)).json).toEqual(first.json)
     const again = await call('PATCH', at, { json: { text: 'second', if_updated_at: first.json.updated_at } })
     expect([again.status, again.json.text]).toEqual([200, 'second'])
+    const unchanged = await call('PATCH', at, { json: { text: 'second', to: again.json.to } })
+    expect(unchanged.json).toEqual(again.json)
     expect(await refusalOf('PATCH', at, { json: { text: 'x', if_updated_at: 'today' } })).toEqual([
       400,
       'invalid_request',
