@@ -146,10 +146,12 @@ function duplicateKey({ mailboxId, sameness }: SamenessKey): string {
 /** Locks the mailboxes that exist, so that they stay until the commit, and finds which of these messages each has already. */
 async function lockAndFindFiled(db: Db, items: readonly FilingItem[]) {
   const recipients = items.flatMap(item => item.mailboxRecipients)
-  const mailboxes = await lockMailboxes(db, [...new Set(recipients.map(recipient => recipient.mailboxId))])
   const [earliest] = items.map(item => item.mail.receivedAt).sort()
-  // After the lock: what another transaction filed is committed by then.
-  const rows = earliest ? await selectFiledMessages(db, recipients, plusMs(earliest, -duplicateWindowMs)) : []
+  const [mailboxes, rows] = await Promise.all([
+    lockMailboxes(db, [...new Set(recipients.map(recipient => recipient.mailboxId))]),
+    // Runs after the lock: what another transaction filed is committed by then.
+    earliest ? selectFiledMessages(db, recipients, plusMs(earliest, -duplicateWindowMs)) : [],
+  ])
   const filed = new Map(rows.map(row => [duplicateKey({ mailboxId: row.mailbox_id, sameness: row.sameness }), row.id]))
   return { mailboxes: new Set(mailboxes), filed }
 }
@@ -168,37 +170,41 @@ function deliveriesOf(item: FilingItem, filed: Map<string, Id<'msg'>>): readonly
 
 async function insertDeliveries(db: Db, blobs: BlobStore, deliveries: readonly MailboxDelivery[]): Promise<void> {
   if (deliveries.length === 0) return
-  const blobIds = await blobsOf(db, blobs, deliveries)
-  const threads = await joinThreads(
-    db,
-    deliveries.map(({ item: { summary }, recipient, id }) => ({
-      brandId: recipient.brandId,
-      itemId: id,
-      messageId: summary.messageId,
-      references: referencesOf(summary),
-      emailId: null,
-    })),
-  )
+  const [blobIds, threads] = await Promise.all([
+    blobsOf(db, blobs, deliveries),
+    joinThreads(
+      db,
+      deliveries.map(({ item: { summary }, recipient, id }) => ({
+        brandId: recipient.brandId,
+        itemId: id,
+        messageId: summary.messageId,
+        references: referencesOf(summary),
+        emailId: null,
+      })),
+    ),
+  ])
   const rows = deliveries.map((delivery, i) =>
     messageRow(delivery, {
       ...(threads[i] ?? { threadId: delivery.id, inReplyToEmailId: null }),
       blobId: blobIds(delivery),
     }),
   )
-  await insertMessages(db, rows)
-  await insertAttachments(db, deliveries.flatMap(attachmentRows))
-  await insertSearchTexts(
-    db,
-    rows.flatMap((row, i) => {
-      const ofContent = deliveries[i]?.item.summary.words ?? null
-      const { id: message_id, organization_id, brand_id } = row
-      return ofContent === null ? [] : [{ message_id, organization_id, brand_id, words: wordsOf(row, ofContent) }]
-    }),
-  )
-  await appendEvents(
-    db,
-    rows.map((row, i) => filedEvent(row, deliveries[i]?.item.summary.reply)),
-  )
+  await Promise.all([
+    insertMessages(db, rows),
+    insertAttachments(db, deliveries.flatMap(attachmentRows)),
+    insertSearchTexts(
+      db,
+      rows.flatMap((row, i) => {
+        const ofContent = deliveries[i]?.item.summary.words ?? null
+        const { id: message_id, organization_id, brand_id } = row
+        return ofContent === null ? [] : [{ message_id, organization_id, brand_id, words: wordsOf(row, ofContent) }]
+      }),
+    ),
+    appendEvents(
+      db,
+      rows.map((row, i) => filedEvent(row, deliveries[i]?.item.summary.reply)),
+    ),
+  ])
   await recordReplies(db, deliveries, threads)
 }
 

@@ -4,6 +4,7 @@ import { CommitUnknownError, isConnectionLost } from './database-errors.ts'
 import { trackPool } from './pool-metrics.ts'
 import type { DatabaseSchema } from './schema.ts'
 import { type DatabaseWorkload, timeoutsFor } from './timeouts.ts'
+import { runTransaction } from './transaction.ts'
 
 /** The database or a transaction: the first parameter of every function that queries. */
 export type Db = Kysely<DatabaseSchema>
@@ -98,7 +99,7 @@ export async function inTransaction<Result>(
   for (let attempt = 1; ; attempt++) {
     const worked: { result?: Result } = {}
     try {
-      return await db.transaction().execute(async tx => {
+      return await runTransaction(db, async tx => {
         worked.result = await work(tx)
         return worked.result
       })

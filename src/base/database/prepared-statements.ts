@@ -1,4 +1,5 @@
 import type { FieldPacket, PoolConnection, QueryError } from 'mysql2'
+import { type Command, type CommandQueue, isAwaitingReplies, sendAhead } from './pipelining.ts'
 
 /** What mysql2 says of a parameter of a prepared statement. */
 interface ParameterDefinition {
@@ -10,19 +11,37 @@ interface ParameterDefinition {
 interface KeptStatement {
   parameters: readonly ParameterDefinition[]
   columns: readonly unknown[]
+  execute(parameters: readonly unknown[], done: Done): Command
+}
+
+type Done = (error: QueryError | null, rows: unknown, fields: FieldPacket[] | undefined) => void
+
+/** What mysql2 does not declare of a connection. */
+interface StatementCache extends CommandQueue {
+  readonly _statements: { get(key: string): KeptStatement | undefined }
+  readonly constructor: { statementKey(options: { readonly sql: string }): string }
 }
 
 /**
- * Runs a statement, prepared. mysql2 keeps the last 128 of each connection, and with each a description of every parameter that
- * refers to the packet it came in: those of an insert of many rows take hundreds of kilobytes. Of these it reads only the type,
- * so that is what is left of them.
+ * Runs a statement, prepared. One that is prepared already is sent at once, whether those before it have their replies or not;
+ * the server still runs one after the other. mysql2 keeps the last 128 of each connection, and with each a description of every
+ * parameter that refers to the packet it came in: those of an insert of many rows take hundreds of kilobytes. Of these it reads
+ * only the type, so that is what is left of them.
  */
 export function executePrepared(
   connection: PoolConnection,
   statement: string,
   parameters: readonly unknown[],
-  done: (error: QueryError | null, rows: unknown, fields: FieldPacket[] | undefined) => void,
+  done: Done,
 ): void {
+  const cache = connection as unknown as StatementCache
+  const kept = cache._statements.get(cache.constructor.statementKey({ sql: statement }))
+  if (kept && !parameters.includes(undefined)) {
+    const isAhead = isAwaitingReplies(cache)
+    const queued = kept.execute(parameters, done)
+    if (isAhead) sendAhead(cache, queued)
+    return
+  }
   // On a connection that is closed the callback is called before there is a command.
   let command: { readonly statement?: KeptStatement } | undefined
   command = connection.execute(statement, parameters as never[], (error, rows, fields) => {

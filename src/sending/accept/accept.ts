@@ -186,22 +186,23 @@ async function enqueue(
 ): Promise<void> {
   if (accepted.size === 0) return
   const candidates = [...accepted.keys()]
-  const threads = await joinThreads(
-    tx,
-    candidates.map(({ domain, threadId, emailId, messageId, email }) => ({
-      brandId: domain.brandId,
-      itemId: threadId ?? emailId,
-      messageId,
-      references: referencesOf(email.headers),
-      emailId,
-    })),
-  )
-  const blobIds = await storeStagedMessages(tx, blobs, candidates)
+  const [threads, blobIds] = await Promise.all([
+    joinThreads(
+      tx,
+      candidates.map(({ domain, threadId, emailId, messageId, email }) => ({
+        brandId: domain.brandId,
+        itemId: threadId ?? emailId,
+        messageId,
+        references: referencesOf(email.headers),
+        emailId,
+      })),
+    ),
+    storeStagedMessages(tx, blobs, candidates),
+  ])
   const rows = Array.from(accepted, ([candidate, email], i) => {
     const blobId = blobIds[i]
     if (blobId === undefined) throw new Error('a message was not stored')
     return emailRows(candidate, email, { threadId: threads[i]?.threadId ?? candidate.emailId, provider, blobId })
   })
-  await insertEmails(tx, rows)
-  await appendEvents(tx, rows.flatMap(acceptedFeedEvents))
+  await Promise.all([insertEmails(tx, rows), appendEvents(tx, rows.flatMap(acceptedFeedEvents))])
 }

@@ -21,15 +21,17 @@ export async function loadFacts(
   candidates: readonly StampedCandidate[],
   lostReservations: ReadonlySet<StampedCandidate>,
 ): Promise<AcceptanceFacts> {
-  const domains = await lockDomains(
-    db,
-    candidates.map(candidate => candidate.domain.id),
-  )
   const recipients = candidates.flatMap(({ domain, recipients }) =>
     recipients.map(({ email }) => ({ brandId: domain.brandId, email: email.toLowerCase() })),
   )
   const now = candidates[0]?.createdAt
-  const suppressed = now === undefined ? [] : await selectSuppressed(db, recipients, now)
+  const [domains, suppressed] = await Promise.all([
+    lockDomains(
+      db,
+      candidates.map(candidate => candidate.domain.id),
+    ),
+    now === undefined ? [] : selectSuppressed(db, recipients, now),
+  ])
   return {
     readyDomains: new Set(domains.filter(domain => domain.status === 'verified').map(domain => domain.id)),
     pausedDomains: new Map(

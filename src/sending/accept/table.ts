@@ -115,36 +115,38 @@ export interface EmailRows {
 
 /** Inserts accepted emails. @throws a duplicate on `emails_created` when another email has the created_at of one. */
 export async function insertEmails(db: Db, emails: readonly EmailRows[]): Promise<void> {
-  await insertRows(
-    db,
-    'emails',
-    emails.map(email => email.email),
-  )
-  await insertInChunks(
-    db,
-    'email_recipients',
-    emails.flatMap(email => email.recipients),
-  )
-  await insertInChunks(
-    db,
-    'email_events',
-    emails.flatMap(email => email.events),
-  )
-  await insertInChunks(
-    db,
-    'outbox',
-    emails.flatMap(email => email.outbox),
-  )
-  await insertInChunks(
-    db,
-    'email_lookups',
-    emails.flatMap(email => emailLookupRows(email.email, email.recipients)),
-  )
-  await insertInChunks(
-    db,
-    'unsubscribe_links',
-    emails.flatMap(email => email.unsubscribeLink ?? []),
-  )
+  await Promise.all([
+    insertRows(
+      db,
+      'emails',
+      emails.map(email => email.email),
+    ),
+    insertInChunks(
+      db,
+      'email_recipients',
+      emails.flatMap(email => email.recipients),
+    ),
+    insertInChunks(
+      db,
+      'email_events',
+      emails.flatMap(email => email.events),
+    ),
+    insertInChunks(
+      db,
+      'outbox',
+      emails.flatMap(email => email.outbox),
+    ),
+    insertInChunks(
+      db,
+      'email_lookups',
+      emails.flatMap(email => emailLookupRows(email.email, email.recipients)),
+    ),
+    insertInChunks(
+      db,
+      'unsubscribe_links',
+      emails.flatMap(email => email.unsubscribeLink ?? []),
+    ),
+  ])
 }
 
 const rowsPerInsert = 256
