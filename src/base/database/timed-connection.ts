@@ -41,6 +41,8 @@ export class TimedConnection {
   private isAsking = false
   /** When the transaction began; undefined: there is none. */
   private begunAtMs: number | undefined
+  /** Whether the server commits each statement by itself. */
+  private isAutocommit = true
   /** Why it was closed. */
   private failure: Error | undefined
 
@@ -52,18 +54,38 @@ export class TimedConnection {
 
   /** Called by Kysely. */
   query(statement: string, parameters: readonly unknown[], done: Done): void {
-    if (parameters.length > 0)
+    if (statement === 'begin') this.begin(done)
+    else if (statement === 'commit') this.sendText(statement, this.afterCommit(done))
+    else if (statement === 'rollback') this.sendText(statement, this.afterRollback(done))
+    else if (this.begunAtMs !== undefined || this.isAutocommit) this.run(statement, parameters, done)
+    else this.setAutocommit(true, error => (error ? done(error) : this.run(statement, parameters, done)))
+  }
+
+  private run(statement: string, parameters: readonly unknown[], done: Done): void {
+    if (parameters.length === 0) this.sendText(statement, done)
+    else
       this.send(done, answered =>
         executePrepared(this.raw, statement, parameters, (error, rows, fields) =>
           answered(error, withWholeInstants(rows, fields)),
         ),
       )
-    else if (statement === 'commit') this.sendText(statement, this.afterCommit(done))
-    else if (statement === 'rollback') this.sendText(statement, this.afterRollback(done))
-    else {
-      if (statement === 'begin') this.begunAtMs = this.owner.now()
-      this.sendText(statement, done)
-    }
+  }
+
+  /**
+   * Not by BEGIN: a deadlock ends the transaction, and the server would commit what was sent after the statement that ran into
+   * it. So it goes on in a transaction that is rolled back. The connection stays without autocommit until it is used otherwise.
+   */
+  private begin(done: Done): void {
+    this.begunAtMs = this.owner.now()
+    if (this.isAutocommit) this.setAutocommit(false, done)
+    else done(this.failure ?? null, {})
+  }
+
+  private setAutocommit(isOn: boolean, done: Done): void {
+    this.sendText(`SET autocommit = ${isOn ? 1 : 0}`, (error, result) => {
+      if (!error) this.isAutocommit = isOn
+      done(error, result)
+    })
   }
 
   /** Called by Kysely. */

@@ -38,17 +38,27 @@ class ConnectionInTransaction {
   private readonly connection: DatabaseConnection
   private readonly begun: Promise<unknown>
   private readonly guarded: DatabaseConnection
+  private isBegun = false
+  private isWaiting = false
   private isEnded = false
 
   constructor(connection: DatabaseConnection) {
     this.connection = connection
     this.begun = connection.executeQuery(begin)
-    // Whoever needs it is told; where nobody does, the connection was lost, and what follows fails as well.
-    this.begun.catch(() => undefined)
+    // Whoever waits for it is told of a failure, and COMMIT waits.
+    this.begun.then(
+      () => {
+        this.isBegun = true
+      },
+      () => undefined,
+    )
     this.guarded = {
       executeQuery: async query => {
-        // A SELECT changes nothing, should BEGIN fail; everything else would be committed at once.
-        if (!selecting.test(query.sql)) await this.begun
+        if (!this.isBegun && (this.isWaiting || !selecting.test(query.sql))) {
+          // Without a transaction it would be committed at once. What comes after it keeps its place.
+          this.isWaiting = true
+          await this.begun
+        }
         this.requireOpen()
         return await connection.executeQuery(query)
       },
