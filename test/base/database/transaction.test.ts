@@ -122,6 +122,7 @@ test('a parameter that cannot be sent fails alone, and takes back what was begun
   const [first, second] = ids as [Id<'org'>, Id<'org'>]
   const circular: { own?: unknown } = {}
   circular.own = circular
+  const began = performance.now()
   for (const value of [undefined, circular]) {
     const failed = await inTransaction(database.db, async tx => {
       await selectRows(tx, 'SELECT ? AS n', [1])
@@ -130,6 +131,8 @@ test('a parameter that cannot be sent fails alone, and takes back what was begun
     expect(failed).toBeInstanceOf(TypeError)
     expect(await existing(ids)).toEqual([])
   }
+  // Not because the connection was silent.
+  expect(performance.now() - began).toBeLessThan(10_000)
 })
 
 test('what was sent after a statement that ran into a deadlock is rolled back as well', async () => {
