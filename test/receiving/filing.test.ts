@@ -440,14 +440,15 @@ describe('the same bytes', () => {
 function losingCommit(db: Db, isLost: () => boolean): Db {
   return new Proxy(db, {
     get(target, key) {
-      if (key !== 'transaction') return Reflect.get(target, key, target)
-      return () => ({
-        execute: async (work: (tx: Db) => Promise<unknown>) => {
-          const result = await target.transaction().execute(work)
-          if (isLost()) throw Object.assign(new Error('the connection broke'), { code: 'ECONNRESET', fatal: true })
-          return result
-        },
-      })
+      if (key !== 'getExecutor') return Reflect.get(target, key, target)
+      const executor = target.getExecutor()
+      const provideConnection: typeof executor.provideConnection = async consumer => {
+        const result = await executor.provideConnection(consumer)
+        if (isLost()) throw Object.assign(new Error('the connection broke'), { code: 'ECONNRESET', fatal: true })
+        return result
+      }
+      const withConnectionProvider = executor.withConnectionProvider.bind(executor)
+      return () => ({ provideConnection, withConnectionProvider })
     },
   })
 }
