@@ -1,5 +1,5 @@
 /** What mysql2 does not declare of a command: what is sent to the server, and what is done with its reply. */
-export interface Command {
+export interface QueuedCommand {
   /** What the next packet of the reply is given to; null: it was not sent yet, or has all of its reply. */
   next: unknown
   start(packet: undefined, connection: CommandQueue): unknown
@@ -10,8 +10,8 @@ export interface Command {
 /** What mysql2 does not declare of a connection: it sends each command once the one before has its reply. */
 export interface CommandQueue {
   /** The command whose reply comes next. */
-  readonly _command?: Command | null
-  readonly _commands: { peekBack(): Command | undefined }
+  readonly _command?: QueuedCommand | null
+  readonly _commands: { peekBack(): QueuedCommand | undefined }
   /** The number of the next packet, within its command. */
   sequenceId: number
 }
@@ -26,7 +26,7 @@ export function isAwaitingReplies({ _command, _commands }: CommandQueue): boolea
  * Sends a command that was queued after others, without waiting for their replies (see {@link isAwaitingReplies}). The server
  * reads one after the other, and replies in the same order; mysql2 gives the replies to its commands in this order as well.
  */
-export function sendAhead(connection: CommandQueue, command: Command): void {
+export function sendAhead(connection: CommandQueue, command: QueuedCommand): void {
   const { sequenceId } = connection
   connection.sequenceId = 0
   command.next = command.start(undefined, connection)

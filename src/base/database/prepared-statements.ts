@@ -1,5 +1,5 @@
 import type { FieldPacket, PoolConnection, QueryError } from 'mysql2'
-import { type Command, type CommandQueue, isAwaitingReplies, sendAhead } from './pipelining.ts'
+import { type CommandQueue, isAwaitingReplies, type QueuedCommand, sendAhead } from './pipelining.ts'
 
 /** What mysql2 says of a parameter of a prepared statement. */
 interface ParameterDefinition {
@@ -11,10 +11,10 @@ interface ParameterDefinition {
 interface KeptStatement {
   parameters: readonly ParameterDefinition[]
   columns: readonly unknown[]
-  execute(parameters: readonly unknown[], done: Done): Command
+  execute(parameters: readonly unknown[], done: StatementDone): QueuedCommand
 }
 
-type Done = (error: QueryError | null, rows: unknown, fields: FieldPacket[] | undefined) => void
+type StatementDone = (error: QueryError | null, rows: unknown, fields: FieldPacket[] | undefined) => void
 
 /** What mysql2 does not declare of a connection. */
 interface StatementCache extends CommandQueue {
@@ -32,7 +32,7 @@ export function executePrepared(
   connection: PoolConnection,
   statement: string,
   parameters: readonly unknown[],
-  done: Done,
+  done: StatementDone,
 ): void {
   const cache = connection as unknown as StatementCache
   const kept = cache._statements.get(cache.constructor.statementKey({ sql: statement }))

@@ -1,5 +1,4 @@
-import { CompiledQuery, type DatabaseConnection, MysqlDialect, Transaction } from 'kysely'
-import type { Db } from './database.ts'
+import { CompiledQuery, type DatabaseConnection, type Kysely, MysqlDialect, Transaction } from 'kysely'
 import type { DatabaseSchema } from './schema.ts'
 
 const begin = CompiledQuery.raw('begin')
@@ -15,7 +14,10 @@ const base = { config: { dialect }, dialect, driver: dialect.createDriver() }
  * runs them one after the other in the order in which they were begun, without a round trip between them. Where one fails, those
  * sent after it may have run; all of them are rolled back. Nothing can be begun once `work` has ended.
  */
-export async function runTransaction<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
+export async function runTransaction<Result>(
+  db: Kysely<DatabaseSchema>,
+  work: (tx: Transaction<DatabaseSchema>) => Promise<Result>,
+): Promise<Result> {
   const executor = db.getExecutor()
   return await executor.provideConnection(async connection => {
     const transaction = new ConnectionInTransaction(connection)
