@@ -14,7 +14,7 @@ test('the service gets more time to stop than the work in progress can take', ()
   expect(Number(valuesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(longestShutdownMs())
 })
 
-test('the unit and the installer set only settings that Mailroom has, and the same memory as ./mailroom', () => {
+test('the unit and the installer set only settings that Mailroom has, and the same memory and compiler as ./mailroom', () => {
   const known = new Set<string>(Object.values(settings).map(setting => setting.key))
   // Answers for the installer, not settings of the service.
   for (const name of ['MAILROOM_ORGANIZATION', 'MAILROOM_OWNER']) known.add(name)
@@ -24,6 +24,9 @@ test('the unit and the installer set only settings that Mailroom has, and the sa
   expect(named.filter(name => !known.has(name))).toEqual([])
   const [, factor = ''] = /BUN_JSC_forceRAMSize:-\$\(\((\d+) \* 1024 \* 1024\)\)/.exec(read('mailroom')) ?? []
   expect(valuesOf('Environment')).toContain(`BUN_JSC_forceRAMSize=${Number(factor) * 1024 * 1024}`)
+  const [, threshold] = /BUN_JSC_thresholdForFTLOptimizeAfterWarmUp:-(\d+)/.exec(read('mailroom')) ?? []
+  expect(valuesOf('Environment')).toContain(`BUN_JSC_thresholdForFTLOptimizeAfterWarmUp=${threshold}`)
+  expect(read('systemd/command')).toContain(` BUN_JSC_thresholdForFTLOptimizeAfterWarmUp=${threshold}\n`)
 })
 
 test('clamd accepts messages as large as Mailroom does, and more scans at a time than Mailroom requests', () => {

@@ -57,7 +57,7 @@ export function startWorker(order: WorkerOrder, { env, onWakeRelay, onCountedReq
   let lastId = 0
   const child = Bun.spawn([process.execPath, ...process.execArgv, Bun.main, workerCommand, JSON.stringify(order)], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { BUN_JSC_forceRAMSize: String(heapBytes), ...env },
+    env: { BUN_JSC_forceRAMSize: String(heapBytes), BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '640000', ...env },
     serialization: 'json',
     ipc: (message: WorkerMessage) => receive(message),
   })
