@@ -4,7 +4,7 @@ import type { MessageSummary } from '../../mail/message.ts'
 import type { BlobStore } from '../../ports/blobs/port.ts'
 import { readStoredSummary } from '../messages/stored-message.ts'
 import type { TextWorker } from '../text-worker/text-worker.ts'
-import { searchableBody, searchableContentText, searchableRowText } from './searchable-text.ts'
+import { needsHtmlText, searchableBody, searchableContentText, searchableRowText } from './searchable-text.ts'
 import type { NewSearchTextRow, UnindexedRow } from './table.ts'
 
 export interface SearchTextDeps {
@@ -48,5 +48,6 @@ async function readSummaryOrNull(deps: SearchTextDeps, message: UnindexedRow): P
 }
 
 async function bodyText({ texts }: Pick<SearchTextDeps, 'texts'>, { text, html }: MessageSummary): Promise<string> {
-  return searchableBody(text, html === null ? '' : ((await texts.run('searchableHtmlText', html)) ?? ''))
+  const hasOwnText = html !== null && needsHtmlText(text, html)
+  return searchableBody(text, hasOwnText ? ((await texts.run('searchableHtmlText', html)) ?? '') : '')
 }

@@ -30,6 +30,31 @@ export function searchableBody(text: string | null, fromHtml: string): string {
   return text !== null && fromHtml.length < 2 * text.length ? text : fromHtml
 }
 
+/** What follows the `<` of a tag or a comment; before anything else it is text. */
+const tagStart = /[a-z/!?]/i
+
+/**
+ * Whether the HTML may have much more text, so that {@link searchableBody} needs to know it: not where all that is between its
+ * tags, hidden or not, is too short. That is counted at a fraction of the cost of converting the HTML.
+ */
+export function needsHtmlText(text: string | null, html: string): boolean {
+  return text === null || charactersBetweenTags(html) >= 2 * text.length
+}
+
+/** Too many rather than too few: what is no tag, and what is behind a `>` in an attribute, counts. */
+function charactersBetweenTags(html: string): number {
+  let count = 0
+  let at = 0
+  for (;;) {
+    const open = html.indexOf('<', at)
+    if (open < 0) return count + html.length - at
+    const close = tagStart.test(html.charAt(open + 1)) ? html.indexOf('>', open) : open
+    if (close < 0) return count + html.length - at
+    count += open - at + (close === open ? 1 : 0)
+    at = close + 1
+  }
+}
+
 /** Of the text of HTML for the search index: the first million characters, or somewhat more. */
 const htmlOptions = { maxCharacters: 1_000_000 }
 
@@ -52,7 +77,8 @@ export async function contentWords(
 ): Promise<string | null> {
   const { text, html, problem } = summary
   if (problem !== null || (text?.length ?? 0) + (html?.length ?? 0) > maxTextAtFiling) return null
-  const body = searchableBody(text, html === null ? '' : await paced(htmlToTextInSteps(html, htmlOptions)))
+  const hasOwnText = html !== null && needsHtmlText(text, html)
+  const body = searchableBody(text, hasOwnText ? await paced(htmlToTextInSteps(html, htmlOptions)) : '')
   const words = await paced(toSearchTextInSteps(searchableContentText(summary, body)))
   return words === null || words.length > maxWordsAtFiling ? null : words
 }

@@ -58,6 +58,15 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
       readonly policy?: Readonly<Record<string, string>>
     }
   }
+  /** A signature field that was read. */
+  export interface SignatureHeader {
+    readonly signingDomain: string
+    readonly selector: string
+    readonly parsed?: { readonly a?: { readonly value: string } }
+  }
+  export interface BodyHash {
+    setContentType(contentType: object): void
+  }
   export interface ArcState {
     readonly chain: readonly unknown[] | false
     /** The keys of the seals are looked up in it. */
@@ -77,7 +86,13 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     readonly results: readonly SignatureResult[]
     readonly arc: ArcState
     /** One for each canonicalization, algorithm and `l=`, once the header is read. */
-    readonly bodyHashes: ReadonlyMap<string, object>
+    readonly bodyHashes: ReadonlyMap<string, BodyHash>
+    /** Adds the hash to `bodyHashes`, once; gives its key. */
+    addBodyHash(bodyCanon: string, hashAlgo: string, maxBodyLength: number | ''): string
+    /** For the Authentication-Results field: `header.d` and others. */
+    getStatusHeader(signature: SignatureHeader): object
+    /** What a result says of its signature beside the verdict. */
+    baseResult(signature: SignatureHeader, format?: string): object
     messageHeaders(headers: ParsedHeaders): Promise<void>
     nextChunk(chunk: Buffer): Promise<void>
     finalChunk(): Promise<void>
@@ -93,6 +108,7 @@ declare module 'mailauth/lib/dkim/body/relaxed.js' {
     byteLength: number
     readonly canonicalizedLength: number
     readonly bodyHashedBytes: number
+    setContentType(contentType: object): void
     update(chunk: Buffer | null, isFinal?: boolean): void
     /** Hashes whole lines in their canonical form. */
     _pushBodyHash(lines: Buffer): void

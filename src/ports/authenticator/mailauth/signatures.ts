@@ -1,15 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import { RelaxedHash } from 'mailauth/lib/dkim/body/relaxed.js'
-import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
+import type { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { parseHeaders } from 'mailauth/lib/tools.js'
 import { filePieces } from '../../../base/file-pieces.ts'
 import type { MessageSource } from '../../../mail/message-source.ts'
 import { crlfNormalizer } from '../../../mail/seven-bit/crlf.ts'
 import { isReadableHeader, type LimitedHeaders, limitHeaders, maxHeaderBytes } from './header-limits.ts'
 import { newKeyCache, type ReadKeys } from './key-cache.ts'
-import { hashRelaxedLines } from './relaxed-body.ts'
 import type { MailauthResolve } from './resolver.ts'
 import { describeException } from './result.ts'
+import { VerdictOnlyVerifier } from './verdict-only-verifier.ts'
 
 /** A message that mailauth has read: From fields, verified DKIM signatures, ARC sets. */
 export interface VerifiedMessage {
@@ -38,7 +37,7 @@ export async function verifySignatures(
   resolver: MailauthResolve,
   readKeys: ReadKeys,
 ): Promise<VerifiedMessage> {
-  const verifier = new DkimVerifier({ resolver, strict: true })
+  const verifier = new VerdictOnlyVerifier({ resolver, strict: true })
   verifier.keyCache = verifier.arc.keyCache = newKeyCache(resolver, readKeys)
   const chunks = chunksOf(content)
   try {
@@ -46,7 +45,6 @@ export async function verifySignatures(
     if (!isReadableHeader(header)) return { verifier, limits: null, error: null }
     const limits = limitHeaders(parseHeaders(header))
     await verifier.messageHeaders(limits.headers)
-    for (const hash of verifier.bodyHashes.values()) if (hash instanceof RelaxedHash) hashRelaxedLines(hash)
     if (rest.length > 0) await verifier.nextChunk(rest)
     if (limits.needsBody) for await (const chunk of chunks) await verifier.nextChunk(chunk)
     await verifier.finalChunk()
