@@ -1,7 +1,8 @@
-import { Readable, type Writable } from 'node:stream'
+import { Readable, type Transform } from 'node:stream'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { ProviderReply, Submission, SubmissionPhase } from '../port.ts'
 import type { SmarthostAddress } from './address.ts'
+import { withFinalDot } from './dot-stuffing.ts'
 import { noReply, readReply, type Transcript } from './replies.ts'
 
 /** A connection to the relay after EHLO, TLS and AUTH, for one mail transaction after the other. */
@@ -122,7 +123,7 @@ async function transact(
   }
   const content =
     message.length <= pieceBytes
-      ? inOnePiece(message, mayGoOn, onHandedOver)
+      ? inOnePiece(connection, message, mayGoOn, onHandedOver)
       : inPieces(message, mayGoOn).once('end', onHandedOver)
   const dsn = notify ? { dsn: notificationsOf(submission, notify) } : {}
   const envelope = { from: mailFrom, to: [...recipients], size: message.length, ...dsn }
@@ -168,13 +169,22 @@ function inPieces(message: Buffer, mayGoOn: () => boolean): Readable {
 
 /**
  * A short message as what nodemailer needs of a stream: it calls `pipe` after the reply to DATA, with the stream that escapes
- * dots. A stream of our own around one piece costs more than transmitting it.
+ * dots and is piped into the socket. Both streams cost more than transmitting the message, so where its lines end as they
+ * have to, it is written to the socket past them.
  */
-function inOnePiece(message: Buffer, mayGoOn: () => boolean, onHandedOver: () => void): Readable {
-  const pipe = (escaped: Writable) => {
+function inOnePiece(
+  connection: Connection,
+  message: Buffer,
+  mayGoOn: () => boolean,
+  onHandedOver: () => void,
+): Readable {
+  const pipe = (escaped: Transform) => {
     if (!mayGoOn()) return
     onHandedOver()
-    escaped.end(message)
+    const transmitted = withFinalDot(message)
+    if (!transmitted) return escaped.end(message)
+    escaped.unpipe()
+    connection.smtp._socket?.write(transmitted)
   }
   return { pipe } as unknown as Readable
 }
