@@ -37,8 +37,11 @@ export interface ScriptedRelay {
   readonly accepted: RelayedMessage[]
   /** The number of connections so far. */
   connections(): number
+  /** The number of connections that are open. */
+  openConnections(): number
   /** Commands in order, each after the number of its connection. */
   readonly commands: string[]
+  script(): RelayScript
   /** Replaces the script, for open connections as well. */
   setScript(script: RelayScript): void
   /** Closes all open connections without a reply. */
@@ -178,6 +181,8 @@ export async function startScriptedRelay(first: RelayScript = {}): Promise<Scrip
     accepted,
     commands,
     connections: () => connections,
+    openConnections: () => sockets.size,
+    script: () => script,
     setScript(next) {
       script = next
     },

@@ -182,9 +182,11 @@ function inOnePiece(
     if (!mayGoOn()) return
     onHandedOver()
     const transmitted = withFinalDot(message)
-    if (!transmitted) return escaped.end(message)
-    escaped.unpipe()
-    connection.smtp._socket?.write(transmitted)
+    const { _socket: socket } = connection.smtp
+    if (transmitted && socket) {
+      escaped.unpipe()
+      socket.write(transmitted)
+    } else escaped.end(message)
   }
   return { pipe } as unknown as Readable
 }

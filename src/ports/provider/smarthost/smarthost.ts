@@ -1,7 +1,7 @@
 import { type Provider, type Submission, type SubmissionOutcome, withdrawnOutcome } from '../port.ts'
 import { createThrottle } from '../throttle.ts'
 import { readSmarthostUrl } from './address.ts'
-import { createSessionPool, type SessionPool } from './connection-pool.ts'
+import { createSessionPool, isRefusedForNow, type SessionPool } from './connection-pool.ts'
 import { failoverHosts } from './hosts.ts'
 import type { Preset } from './presets.ts'
 import { noReply, outcomesOf, type Transcript } from './replies.ts'
@@ -94,7 +94,7 @@ export function smarthostProvider(options: SmarthostOptions): Provider {
       return outcomes
     },
     async checkHealth() {
-      const problems = await Promise.all(relays.map(relay => healthOf(relay.session)))
+      const problems = await Promise.all(relays.map(relay => healthOf(relay)))
       return problems.includes(null) ? null : problems.join('; ')
     },
     async close() {
@@ -142,13 +142,15 @@ function isHostFailure([first]: readonly SubmissionOutcome[]): boolean {
   return code === null || code === 421 || !['mail', 'rcpt', 'data', 'final-dot'].includes(phase)
 }
 
-async function healthOf(session: SessionOptions): Promise<string | null> {
+async function healthOf({ session, pool }: RelayHost): Promise<string | null> {
   try {
     const opened = await openSession(session, AbortSignal.timeout(session.readyMs))
     await opened.quit()
     return null
   } catch (error) {
     if (!(error instanceof SessionError)) throw error
+    // It may allow no more sessions than those that it serves.
+    if (pool.isInUse && isRefusedForNow(error)) return null
     const { phase, code, text } = error.reply
     return `${phase}: ${code === null ? '' : `${code} `}${text}`
   }
