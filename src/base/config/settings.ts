@@ -331,7 +331,12 @@ export const settings = {
     'postfix',
     'Kind of that relay: what it changes in a message, and how it reports deliveries and bounces. `postfix`: any relay that keeps the envelope sender; `none`: unknown, so a status ends at `sent`.',
   ),
-  smarthostConnections: setting('SMARTHOST_CONNECTIONS', integer(1, 200), '10', 'Concurrent connections to the relay.'),
+  smarthostConnections: setting(
+    'SMARTHOST_CONNECTIONS',
+    integer(1, 200),
+    '20',
+    'Concurrent connections to the relay, for each process. A relay that allows fewer at once is used with as many as it allows.',
+  ),
   smarthostRatePerSecond: optional(
     'SMARTHOST_RATE_PER_SECOND',
     integer(1, 10_000),

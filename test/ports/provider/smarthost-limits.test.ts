@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { readSmarthostUrl } from '../../../src/ports/provider/smarthost/address.ts'
 import { createSessionPool, type SessionPool } from '../../../src/ports/provider/smarthost/connection-pool.ts'
-import { SessionError } from '../../../src/ports/provider/smarthost/session.ts'
 import { type ScriptedRelay, startScriptedRelay } from '../../harness/scripted-relay.ts'
 import { testSmarthost } from '../../harness/smarthost.ts'
 import { until } from '../../harness/until.ts'
@@ -76,7 +75,7 @@ test('a permanent refusal of a further connection is an error at once', async ()
   const pool = poolAt(relay, 2, 60_000)
   await pool.acquire(soon(), false)
   relay.setScript({ banner: '554 5.7.1 go away close' })
-  await expect(pool.acquire(soon(), false)).rejects.toBeInstanceOf(SessionError)
+  await expect(pool.acquire(soon(), false)).rejects.toMatchObject({ reply: { phase: 'banner', code: 554 } })
 })
 
 test('a connection more is tried again after a while, and used once the relay allows it', async () => {
