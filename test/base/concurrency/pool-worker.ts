@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os'
 import { serveTasks } from '../../../src/base/concurrency/worker-tasks.ts'
 
 // The worker of worker-pool.test.ts.
@@ -20,6 +21,8 @@ const tasks = {
     return sum
   },
   threadName: (_: null): string => threadName,
+  /** The thread's nice value, on Linux. */
+  niceness: (_: null): number => getPriority(0),
 }
 
 const threadName = crypto.randomUUID()

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
+import { getPriority } from 'node:os'
 import { openWorkerPool, WorkerError, type WorkerPoolOptions } from '../../../src/base/concurrency/worker-pool.ts'
 import { until } from '../../harness/until.ts'
 import type { PoolTasks } from './pool-worker.ts'
@@ -37,6 +38,12 @@ test('starts a second worker only when the first is busy', async () => {
   expect(again).toBe(first)
   const both = await Promise.all([pool.run('threadName', null), pool.run('threadName', null)])
   expect(new Set(both).size).toBe(2)
+})
+
+test.if(process.platform === 'linux')('gives way to the event loop where both are ready to run', async () => {
+  const before = getPriority(0)
+  expect(await openPool().run('niceness', null)).toBe(Math.min(before + 5, 19))
+  expect(getPriority(0)).toBe(before)
 })
 
 test('answers what a task calls back for, and fails the task with what the answer threw', async () => {
