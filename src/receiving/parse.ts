@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { filePieces } from '../base/file-pieces.ts'
@@ -49,6 +50,8 @@ export interface FilingSummary
   readonly report: Report | null
   /** It has more parts than a scanner looks into, so it is not scanned. */
   readonly isBeyondScanning: boolean
+  /** SHA-256 of a message in a file, if it was parsed to its end; else null: whoever stores it computes it. */
+  readonly sha256: Buffer | null
 }
 
 /** Filing needs no more of the text than the preview; what lies further back is not decoded. */
@@ -63,7 +66,7 @@ export interface UnparsedMessage {
 /** Parses a message on this thread. Never rejects because of what is in it. */
 export async function parseForFiling({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
   const plain = content.kind === 'memory' ? readPlainSummary(content.bytes) : undefined
-  const bytes = content.kind === 'memory' ? content.bytes : streamOf(content.path)
+  const { bytes, digest } = openToParse(content)
   const summary = plain ?? (await readMessageSummary(bytes, filingLimits))
   return {
     ...toFilingSummary(summary),
@@ -72,6 +75,7 @@ export async function parseForFiling({ content, envelope }: UnparsedMessage): Pr
     report: mayReport(summary.headers, envelope)
       ? readReport(await firstBytes(content, maxReportBytes), envelope)
       : null,
+    sha256: digest(),
   }
 }
 
@@ -110,18 +114,32 @@ export async function parseHeaderForFiling(content: MessageSource, problem: stri
 
 const maxHeaderBytes = 256 * 1024
 
-function streamOf(path: string): Readable {
-  const pieces = filePieces(path, () => Buffer.allocUnsafeSlow(pieceBytes))
-  return new Readable({
+interface UnparsedBytes {
+  readonly bytes: Buffer | Readable
+  /** SHA-256 of a file, once it was read to its end; else null. */
+  readonly digest: () => Buffer | null
+}
+
+/** The bytes for the parser. Those of a file are hashed while they are read. */
+function openToParse(content: MessageSource): UnparsedBytes {
+  if (content.kind === 'memory') return { bytes: content.bytes, digest: () => null }
+  const pieces = filePieces(content.path, () => Buffer.allocUnsafeSlow(pieceBytes))
+  const hash = createHash('sha256')
+  let isAtEnd = false
+  const bytes = new Readable({
     highWaterMark: 1,
     read() {
-      this.push(pieces.next().value ?? null)
+      const { value: piece } = pieces.next()
+      if (piece) hash.update(piece)
+      else isAtEnd = true
+      this.push(piece ?? null)
     },
     destroy(error, done) {
       pieces.return()
       done(error)
     },
   })
+  return { bytes, digest: () => (isAtEnd ? hash.digest() : null) }
 }
 
 /** The bytes: as they are in memory, or as a stream from the file. */
@@ -158,6 +176,7 @@ function toFilingSummary(summary: MessageSummary): FilingSummary {
     isAutomatic: isAutomatic(summary.headers),
     isAutomaticReply: isAutomaticReply(summary.headers),
     isBeyondScanning: false,
+    sha256: null,
     report: null,
   }
 }

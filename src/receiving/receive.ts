@@ -46,7 +46,7 @@ export async function receive(mail: IncomingMessage, deps: ReceiveDeps): Promise
     const facts = { mailFrom: mail.mailFrom, verdicts, isResolverUnavailable, scan, summary, spam }
     const decided = decideForEach(facts, listings, deps.policy)
     if (decided.kind === 'refuse') throw refuseMail(decided.code)
-    const bytes = await timed('in', 'store', () => store(message, deps.blobs))
+    const bytes = await timed('in', 'store', () => store(message, summary.sha256, deps.blobs))
     const filing = { mail: message, verdicts, scan, summary, spam, decisions: decided.byOrganization, bytes }
     const { id } = await timed('in', 'file', () => deps.filer.file(filing))
     // A report in a mailbox counts only if its sender is not in doubt.

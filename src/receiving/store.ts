@@ -10,11 +10,18 @@ export type MessageBytes =
 
 const maxSmallBytes = 128 * 1024
 
-/** Stores large bytes, once for each organization that has a recipient, in transactions of their own. */
-export async function store({ content, recipients }: IncomingMessage, blobs: BlobStore): Promise<MessageBytes> {
+/**
+ * Stores large bytes, once for each organization that has a recipient, in transactions of their own.
+ * @param sha256 of the bytes; null: it is not known yet
+ */
+export async function store(
+  { content, recipients }: IncomingMessage,
+  sha256: Buffer | null,
+  blobs: BlobStore,
+): Promise<MessageBytes> {
   if (content.kind === 'memory' && content.size <= maxSmallBytes) return { kind: 'small', bytes: content.bytes }
   const organizations = [...new Set(recipients.map(recipient => recipient.organizationId))]
-  const stored = await Promise.all(organizations.map(async id => [id, await blobs.store(id, content)] as const))
+  const stored = await Promise.all(organizations.map(async id => [id, await blobs.store(id, content, sha256)] as const))
   return { kind: 'stored', blobs: new Map(stored) }
 }
 

@@ -48,11 +48,11 @@ export function mysqlBlobs(db: Db, clock: Clock): BlobStore {
   const staging = limitConcurrency(maxConcurrentStaging)
   const readOne = batched<BlobRef, Buffer | undefined>({ maxItems: 16, maxInFlight: 4 }, refs => readAll(db, refs))
   return {
-    async store(organizationId, content) {
+    async store(organizationId, content, sha256 = null) {
       if (content.kind === 'memory' && content.size <= chunkBytes) {
-        return await storeOne(smallOf({ organizationId, bytes: content.bytes }))
+        return await storeOne(smallOf({ organizationId, bytes: content.bytes, ...(sha256 && { sha256 }) }))
       }
-      return await staging(() => stage(db, clock, organizationId, content))
+      return await staging(() => stage(db, clock, organizationId, content, sha256))
     },
     storeWithin: (tx, items) => storeSmall(tx, clock.now(), items.map(smallOf)),
     read: (organizationId, id, range = {}) => readRange(db, organizationId, id, range),
@@ -137,9 +137,15 @@ function groupBySize(chunks: readonly ChunkRow[]): readonly (readonly ChunkRow[]
  * Stores a large blob: a row that is not complete, its chunks a few at a time, then completes the row. Two that store the same
  * bytes at once write the same chunks under the same id; one that died half way is continued where it stopped.
  */
-async function stage(db: Db, clock: Clock, organizationId: Id<'org'>, content: MessageSource): Promise<StoredBlob> {
+async function stage(
+  db: Db,
+  clock: Clock,
+  organizationId: Id<'org'>,
+  content: MessageSource,
+  sha256: Buffer | null,
+): Promise<StoredBlob> {
   return await withSource(content, async source => {
-    const key = { organizationId, sha256: await hash(source) }
+    const key = { organizationId, sha256: sha256 ?? (await hash(source)) }
     for (let attempt = 1; attempt <= maxTries; attempt++) {
       const row = await findOrInsert(db, clock, key, source.size)
       if (row?.complete) return row

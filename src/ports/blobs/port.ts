@@ -27,8 +27,11 @@ export interface SmallContent {
  *   deleted (delete-unreferenced.ts).
  */
 export interface BlobStore {
-  /** Stores the bytes, unless the organization has them already; returns the blob in both cases. */
-  store(organizationId: Id<'org'>, content: MessageSource): Promise<StoredBlob>
+  /**
+   * Stores the bytes, unless the organization has them already; returns the blob in both cases.
+   * @param sha256 of the bytes, where the caller has computed it
+   */
+  store(organizationId: Id<'org'>, content: MessageSource, sha256?: Buffer | null): Promise<StoredBlob>
   /**
    * Like `store`, but inside the caller's transaction `db`, so that one commit covers the bytes and what refers to them. For
    * small content only: at most 512 KiB each, a few MiB in all. Returns the blobs in the order given.

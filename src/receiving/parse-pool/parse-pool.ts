@@ -1,5 +1,4 @@
 import { openWorkerPool, WorkerError } from '../../base/concurrency/worker-pool.ts'
-import type { AttachmentSummary } from '../../mail/mime/attachment-summary.ts'
 import type { Authenticator } from '../../ports/authenticator/port.ts'
 import type { Resolver } from '../../ports/resolver/port.ts'
 import { type FilingSummary, isLarge, parseForFiling, parseHeaderForFiling, type UnparsedMessage } from '../parse.ts'
@@ -53,7 +52,7 @@ export function openParsePool({
     async parse(message) {
       try {
         const summary = await pool.run('parse', message)
-        return { ...summary, attachments: summary.attachments.map(withBuffer) }
+        return withBuffers(summary)
       } catch (error) {
         const hasBrokenWorker =
           error instanceof WorkerError && (error.reason === 'crashed' || error.reason === 'timeout')
@@ -66,9 +65,16 @@ export function openParsePool({
 }
 
 /** A Buffer comes back from a worker as a plain Uint8Array. */
-function withBuffer(attachment: AttachmentSummary): AttachmentSummary {
-  const { buffer, byteOffset, byteLength } = attachment.sha256
-  return { ...attachment, sha256: Buffer.from(buffer, byteOffset, byteLength) }
+function withBuffers(summary: FilingSummary): FilingSummary {
+  return {
+    ...summary,
+    attachments: summary.attachments.map(attachment => ({ ...attachment, sha256: bufferOf(attachment.sha256) })),
+    sha256: summary.sha256 && bufferOf(summary.sha256),
+  }
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 /** Authenticates small messages with `inline`, on this thread, and large ones in the pool. */

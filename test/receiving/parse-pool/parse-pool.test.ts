@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,6 +74,17 @@ test('gives the same results as the main thread', async () => {
     expect(await pool.parse(unparsed(content))).toEqual(await parseForFiling(unparsed(content)))
   }
   expect(questions).toContain('_dmarc.x.test TXT')
+})
+
+test('gives the hash of a file that it read to its end, and of no other', async () => {
+  const pool = openPool(resolverOf())
+  const raw = large()
+  const { sha256 } = await pool.parse(unparsed(await inFile(raw)))
+  expect(sha256).toEqual(createHash('sha256').update(raw).digest())
+  const manyParts = message(['Content-Type: multipart/mixed; boundary=b'], '--b\r\n\r\nhi\r\n'.repeat(40_000))
+  const { sha256: unknown, problem } = await pool.parse(unparsed(await inFile(manyParts)))
+  expect(problem).toContain('Max allowed child nodes')
+  expect(unknown).toBeNull()
 })
 
 test('leaves the event loop free', async () => {
