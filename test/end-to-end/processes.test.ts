@@ -159,31 +159,52 @@ test('a process that hangs makes the health bad until it goes on', async () => {
   await until(async () => (await metrics('/health')) === 'ok\n', { what: 'it responds again' })
 }, 30_000)
 
+/** A key of an organization that made no request yet. */
+async function newKey(): Promise<string> {
+  const { id } = await createOrganization(mailroom.database.db, { name: 'Limited', plan: 'unlimited' }, systemClock)
+  const request = { organizationId: id, brandId: null, name: 'test', scopes, expiresAt: null }
+  return (await createKey(mailroom.database.db, request, systemClock)).key
+}
+
+/** Makes so many requests, one after the other; gives how many were not refused. */
+async function countAcceptedRequests(http: string, count: number, headers: Record<string, string>): Promise<number> {
+  let accepted = 0
+  for (let i = 0; i < count; i++) {
+    const response = await fetch(`${http}/v1/webhooks`, { headers })
+    await response.bytes()
+    if (response.status === 200) accepted++
+  }
+  return accepted
+}
+
 test('a limit of requests a minute is one of all processes, which a client may use on one connection or on many', async () => {
   const limit = 60
   const other = await mailroom.startSecondProcess({ MAILROOM_RATE_LIMIT_PER_MINUTE: `${limit}` })
-  const newKey = async () => {
-    const { id } = await createOrganization(mailroom.database.db, { name: 'Limited', plan: 'unlimited' }, systemClock)
-    const request = { organizationId: id, brandId: null, name: 'test', scopes, expiresAt: null }
-    return (await createKey(mailroom.database.db, request, systemClock)).key
-  }
   const countAccepted = async (connection: 'close' | 'keep-alive') => {
     const authorization = `Bearer ${await newKey()}`
     // All of them in one minute.
     await until(() => new Date().getSeconds() < 40, { what: 'the minute has just begun', withinMs: 30_000 })
-    const statuses: number[] = []
-    for (let i = 0; i < 2 * limit; i++) {
-      const response = await fetch(`${other.http}/v1/webhooks`, { headers: { authorization, connection } })
-      await response.bytes()
-      statuses.push(response.status)
-    }
-    return statuses.filter(status => status === 200).length
+    return countAcceptedRequests(other.http, 2 * limit, { authorization, connection })
   }
   expect(await countAccepted('keep-alive')).toBe(limit)
   const accepted = await countAccepted('close')
   expect(accepted).toBeGreaterThanOrEqual(limit)
   // A process is told with a delay, in which the requests of this client come one by one.
   expect(accepted).toBeLessThan(1.3 * limit)
+  expect(await other.kill('SIGTERM')).toBe(0)
+}, 90_000)
+
+test('a process that is started again knows what was counted in that minute', async () => {
+  const limit = 60
+  const other = await mailroom.startSecondProcess({ MAILROOM_RATE_LIMIT_PER_MINUTE: `${limit}` })
+  const authorization = `Bearer ${await newKey()}`
+  const countAccepted = () => countAcceptedRequests(other.http, 2 * limit, { authorization, connection: 'close' })
+  await until(() => new Date().getSeconds() < 30, { what: 'the minute has just begun', withinMs: 40_000 })
+  expect(await countAccepted()).toBeGreaterThanOrEqual(limit)
+  const pids = other.log.filter(({ msg }) => msg === 'process started').map(({ pid }) => Number(pid))
+  process.kill(pids[1] ?? 0, 'SIGKILL')
+  await until(() => other.log.some(({ msg }) => msg === 'a process serves again'), { what: 'it serves again' })
+  expect(await countAccepted()).toBe(0)
   expect(await other.kill('SIGTERM')).toBe(0)
 }, 90_000)
 

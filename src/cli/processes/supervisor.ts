@@ -3,6 +3,7 @@ import { minuteMs } from '../../base/clock.ts'
 import type { Log } from '../../base/observability/log.ts'
 import { counter, gauge } from '../../base/observability/metrics.ts'
 import type { Environment } from '../command.ts'
+import { newCountedRequestsSum } from './counted-requests.ts'
 import { addCounts, type LabelledMetrics } from './merge-metrics.ts'
 import type { ProcessMetrics, SharedPorts, WorkerListeners } from './messages.ts'
 import { type WatchTimes, watchWorker } from './watch-worker.ts'
@@ -68,6 +69,7 @@ export function newSupervisor({ count, env, log, times = defaultTimes }: Supervi
   const workers = new Map<number, WorkerProcess>()
   const starting = new AbortController()
   const failed = Promise.withResolvers<number>()
+  const countedRequests = newCountedRequestsSum()
   const lastMetrics = new Map<number, ProcessMetrics>()
   let metricsOfEnded: ProcessMetrics = []
   let ports: SharedPorts = {}
@@ -79,8 +81,13 @@ export function newSupervisor({ count, env, log, times = defaultTimes }: Supervi
       { number, count, ports },
       {
         env,
+        onServing() {
+          const counted = countedRequests.sum()
+          if (counted) worker.countRequests(counted)
+        },
         onWakeRelay: () => workers.get(1)?.wakeRelay(),
         onCountedRequests(counted) {
+          countedRequests.add(counted)
           for (const other of workers.values()) if (other !== worker && other.isServing()) other.countRequests(counted)
         },
       },

@@ -1,4 +1,5 @@
 import { MiB } from '../../base/config/parsers.ts'
+import type { WindowCounts } from '../../servers/limits/rate-limiter.ts'
 import type { Environment } from '../command.ts'
 import {
   type CountedRequests,
@@ -28,8 +29,8 @@ export interface WorkerProcess {
   /** null: it did not answer. */
   collectMetrics(timeoutMs: number): Promise<ProcessMetrics | null>
   wakeRelay(): void
-  /** Tells it what another worker has counted. */
-  countRequests(counted: CountedRequests): void
+  /** Tells it what others have counted. */
+  countRequests(counted: WindowCounts): void
   /** Asks it to finish its work and to end. */
   stop(): void
   /** Ends it at once. */
@@ -42,13 +43,18 @@ const heapBytes = 320 * MiB
 interface WorkerOptions {
   /** With its settings. */
   readonly env: Environment
+  /** It serves from now on. */
+  onServing(): void
   /** It has accepted an email, which the relay of another worker may submit now. */
   onWakeRelay(): void
   /** It has counted requests, which may be of a client of others too. */
   onCountedRequests(counted: CountedRequests): void
 }
 
-export function startWorker(order: WorkerOrder, { env, onWakeRelay, onCountedRequests }: WorkerOptions): WorkerProcess {
+export function startWorker(
+  order: WorkerOrder,
+  { env, onServing, onWakeRelay, onCountedRequests }: WorkerOptions,
+): WorkerProcess {
   const serving = Promise.withResolvers<WorkerListeners | null>()
   const replies = new Map<number, (metrics: ProcessMetrics) => void>()
   let isServing = false
@@ -67,6 +73,7 @@ export function startWorker(order: WorkerOrder, { env, onWakeRelay, onCountedReq
     switch (message.kind) {
       case 'serving':
         isServing = true
+        onServing()
         serving.resolve(message.listeners)
         break
       case 'reply':
@@ -120,7 +127,7 @@ export function startWorker(order: WorkerOrder, { env, onWakeRelay, onCountedReq
     ping: async timeoutMs => (await request('ping', timeoutMs)) !== null,
     collectMetrics: timeoutMs => request('collect-metrics', timeoutMs),
     wakeRelay: () => send({ kind: 'wake-relay' }),
-    countRequests: send,
+    countRequests: ({ window, counts }) => send({ kind: 'counted-requests', window, counts }),
     stop: () => send({ kind: 'stop' }),
     kill: () => child.kill('SIGKILL'),
   }
