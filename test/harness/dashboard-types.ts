@@ -10,16 +10,13 @@ export interface GeneratedFile {
   readonly text: string
 }
 
-const folder = join(projectRoot, 'src/dashboard/api/generated')
-
 /** The types of the HTTP API as the page and the client know them, made from the OpenAPI document. */
 export async function dashboardTypes(): Promise<readonly GeneratedFile[]> {
-  const v1 = await typesOf(openApiDocument())
+  const fileOf = (path: string) => join(projectRoot, path)
   return [
-    { file: join(folder, 'v1.ts'), text: v1 },
-    // A package of its own, which imports nothing from here.
-    { file: join(projectRoot, 'client/src/generated/api.ts'), text: v1 },
-    { file: join(folder, 'app.ts'), text: await typesOf(dashboardDocument()) },
+    // A package of its own, which imports nothing from here: the page takes the types from there.
+    { file: fileOf('client/src/generated/api.ts'), text: await typesOf(openApiDocument()) },
+    { file: fileOf('src/dashboard/api/generated/app.ts'), text: await typesOf(dashboardDocument()) },
   ]
 }
 

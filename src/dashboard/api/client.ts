@@ -1,7 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch'
 import type { paths as AppPaths } from './generated/app.ts'
-import type { paths as V1Paths } from './generated/v1.ts'
 import { send } from './send.ts'
+import type { paths as V1Paths } from './v1.ts'
 
 /** The API of programs, as the signed-in member may use it: `v1.GET('/v1/domains', …)` asks `/app/api/v1/domains`. */
 export type V1Client = Client<V1Paths>

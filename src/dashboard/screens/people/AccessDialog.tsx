@@ -1,6 +1,6 @@
 import { useId, useState } from 'react'
-import type { components } from '../../api/generated/v1.ts'
 import type { BrandOfSession } from '../../api/session.ts'
+import type { components } from '../../api/v1.ts'
 import { AccessFields, type MemberAccess } from '../../components/access/AccessFields.tsx'
 import { Button } from '../../components/actions/Button.tsx'
 import { ConflictNotice } from '../../components/conflict/ConflictNotice.tsx'

@@ -1,4 +1,4 @@
-import type { components } from '../../api/generated/v1.ts'
+import type { components } from '../../api/v1.ts'
 import { EmailLink, MessageLink } from '../../components/actions/MailLink.tsx'
 import { requestStrings as strings } from './strings.ts'
 

@@ -1,4 +1,4 @@
-import type { components } from '../../api/generated/v1.ts'
+import type { components } from '../../api/v1.ts'
 import { CopyField } from '../../components/actions/CopyField.tsx'
 import { KeyValues } from '../../components/lists/KeyValues.tsx'
 import { Dialog } from '../../components/overlays/Dialog.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { components } from '../../api/generated/v1.ts'
+import type { components } from '../../api/v1.ts'
 import { Table } from '../../components/lists/Table.tsx'
 import { SafeText } from '../../components/text/SafeText.tsx'
 import { Status } from '../../components/text/Status.tsx'

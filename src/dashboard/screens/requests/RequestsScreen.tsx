@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { KeyRound, ScrollText } from 'lucide-react'
 import { answer } from '../../api/client.ts'
-import type { components } from '../../api/generated/v1.ts'
+import type { components } from '../../api/v1.ts'
 import { LinkButton } from '../../components/actions/LinkButton.tsx'
 import { EmptyState } from '../../components/feedback/EmptyState.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'

@@ -1,4 +1,4 @@
-import type { components } from '../../api/generated/v1.ts'
+import type { components } from '../../api/v1.ts'
 
 type Reason = components['schemas']['Suppression']['reason']
 

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, type OrganizationApi } from '../../api/client.ts'
-import type { components } from '../../api/generated/v1.ts'
 import { queryKey } from '../../api/keys.ts'
+import type { components } from '../../api/v1.ts'
 import type { Tone } from '../../components/text/Status.tsx'
 
 /** A webhook endpoint, without its secret. */

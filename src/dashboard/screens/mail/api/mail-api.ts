@@ -1,5 +1,5 @@
 import { answer, type OrganizationApi } from '../../../api/client.ts'
-import type { components } from '../../../api/generated/v1.ts'
+import type { components } from '../../../api/v1.ts'
 import type { FolderName } from '../strings.ts'
 
 export type InboxItem = components['schemas']['InboxItem']

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { components } from '../../../api/generated/v1.ts'
+import type { components } from '../../../api/v1.ts'
 import { KeyValues } from '../../../components/lists/KeyValues.tsx'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Tag } from '../../../components/text/Status.tsx'

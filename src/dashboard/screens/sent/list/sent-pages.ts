@@ -1,6 +1,6 @@
 import { answer } from '../../../api/client.ts'
-import type { components } from '../../../api/generated/v1.ts'
 import { queryKey } from '../../../api/keys.ts'
+import type { components } from '../../../api/v1.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { type Pages, useNewRows, usePages } from '../../../hooks/pages.ts'
 import { filterParams, type SentFilter } from '../sent-filter.ts'

@@ -1,4 +1,4 @@
-import type { components } from '../../../api/generated/v1.ts'
+import type { components } from '../../../api/v1.ts'
 
 /** A brand of the organization. */
 export type Brand = components['schemas']['Brand']
