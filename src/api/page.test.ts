@@ -3,6 +3,7 @@ import { type Instant, toIso } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
 import { Refusal } from '../base/refusal.ts'
 import {
+  cutPage,
   decodeCursor,
   encodeCursor,
   pageSize,
@@ -33,6 +34,14 @@ test('decodes its own opaque cursors and refuses others', () => {
   expect(decodeCursor(encodeCursor('a b', 'ü'), 2)).toEqual(['a b', 'ü'])
   for (const cursor of [encodeCursor('a'), 'x', '', Buffer.from('[1,2]').toString('base64url')])
     expect(refusalOf(() => decodeCursor(cursor, 2))).toEqual(['invalid_cursor', 'cursor'])
+})
+
+test('a page has as many rows as it may, and a cursor where another one follows', () => {
+  const rows = [{ id: 'a' }, { id: 'b' }, { id: 'c' }]
+  const idOf = ({ id }: { readonly id: string }) => [id]
+  expect(cutPage(rows, 2, idOf)).toEqual({ page: rows.slice(0, 2), next_cursor: encodeCursor('b') })
+  expect(cutPage(rows, 3, idOf)).toEqual({ page: rows, next_cursor: null })
+  expect(cutPage([], 3, idOf)).toEqual({ page: [], next_cursor: null })
 })
 
 test('reads an id out of a cursor, of the right kind only', () => {

@@ -26,6 +26,20 @@ export function encodeCursor(...parts: readonly string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
+/**
+ * The page of a list that was read with one row more, which tells that another page follows.
+ * @param positionOf what the cursor of the next page is made of, by the last row of this one
+ */
+export function cutPage<Row>(
+  rows: readonly Row[],
+  limit: number,
+  positionOf: (last: Row) => readonly string[],
+): { readonly page: readonly Row[]; readonly next_cursor: string | null } {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { page, next_cursor: rows.length > limit && last !== undefined ? encodeCursor(...positionOf(last)) : null }
+}
+
 /** The refusals of {@link decodeCursor}. */
 export const cursorRefusals = ['invalid_cursor'] as const
 

@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { describeFile, fileResponse, streamText } from '../../api/file-response.ts'
-import { cursorRefusals, encodeCursor, limitParamSchema, pageSize, readIdCursor, readInstant } from '../../api/page.ts'
+import { cursorRefusals, cutPage, limitParamSchema, pageSize, readIdCursor, readInstant } from '../../api/page.ts'
 import { sessionApi } from '../../api/session/session-route.ts'
 import type { Clock } from '../../base/clock.ts'
 import { csvLine, formulaSafe } from '../../base/csv.ts'
@@ -53,9 +53,8 @@ export function instanceAuditRoutes({ db, clock }: { readonly db: Db; readonly c
         const size = pageSize(limit)
         const before = readIdCursor('aud', cursor) ?? undefined
         const rows = await selectAuditEntries(db, readFilter(fields), { before, limit: size + 1 })
-        const page = rows.slice(0, size)
-        const last = rows.length > size ? page.at(-1) : undefined
-        return { data: page.map(toJsonAuditEntry), next_cursor: last ? encodeCursor(last.id) : null }
+        const { page, next_cursor } = cutPage(rows, size, ({ id }) => [id])
+        return { data: page.map(toJsonAuditEntry), next_cursor }
       },
       {
         operator: 'session',

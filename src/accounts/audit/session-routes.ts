@@ -1,7 +1,7 @@
 import { type Static, t } from 'elysia'
 import { dateTimeSchema, nullable } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
-import { cursorRefusals, encodeCursor, limitParamSchema, pageSize, readIdCursor } from '../../api/page.ts'
+import { cursorRefusals, cutPage, limitParamSchema, pageSize, readIdCursor } from '../../api/page.ts'
 import type { SessionMember } from '../../api/session/session.ts'
 import { sessionApi } from '../../api/session/session-route.ts'
 import { toIso } from '../../base/clock.ts'
@@ -50,9 +50,8 @@ async function listAuditEntries(
   const filter = { organizationId: member.organizationId, ...(query.action !== undefined && { action: query.action }) }
   const before = readIdCursor('aud', query.cursor) ?? undefined
   const rows = await selectAuditEntries(db, filter, { before, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = rows.length > limit ? page.at(-1) : undefined
-  return { data: page.map(toJsonAuditEntry), next_cursor: last ? encodeCursor(last.id) : null }
+  const { page, next_cursor } = cutPage(rows, limit, ({ id }) => [id])
+  return { data: page.map(toJsonAuditEntry), next_cursor }
 }
 
 function toJsonAuditEntry(row: AuditRow): Static<typeof auditEntrySchema> {

@@ -2,7 +2,7 @@ import type { Caller } from '../../api/caller.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
 import { applyChange, ifUpdatedAtRefusals, lastUpdatedAt, requireUnchanged } from '../../api/if-updated-at.ts'
-import { decodeCursor, encodeCursor, invalidCursor, pageSize } from '../../api/page.ts'
+import { cutPage, decodeCursor, invalidCursor, pageSize } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import { type Clock, dayMs, fromIso, type Instant, plusMs, toIso } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
@@ -113,9 +113,8 @@ export async function listInvitations(
   const limit = pageSize(query.limit)
   const after = query.cursor === undefined ? undefined : parseInvitationCursor(query.cursor)
   const rows = await selectOpenInvitations(deps.db, organizationId, deps.clock.now(), { after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = rows.length > limit ? page.at(-1) : undefined
-  return { data: page.map(toJsonInvitation), next_cursor: last ? encodeCursor(toIso(last.expires_at), last.id) : null }
+  const { page, next_cursor } = cutPage(rows, limit, last => [toIso(last.expires_at), last.id])
+  return { data: page.map(toJsonInvitation), next_cursor }
 }
 
 function parseInvitationCursor(cursor: string): InvitationCursor {

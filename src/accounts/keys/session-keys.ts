@@ -1,4 +1,4 @@
-import { encodeCursor, pageSize, readIdCursor, readInstant } from '../../api/page.ts'
+import { cutPage, pageSize, readIdCursor, readInstant } from '../../api/page.ts'
 import type { Scope } from '../../api/scope.ts'
 import type { SessionMember } from '../../api/session/session.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
@@ -40,11 +40,10 @@ export async function listKeyPage(
   const memberId = member.role === 'member' ? member.memberId : readMemberId(query.member_id)
   const filter = { organizationId, memberId, liveAt: query.state === 'all' ? undefined : now }
   const rows = await selectKeyPage(db, filter, { before, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = rows.length > limit ? page.at(-1) : undefined
+  const { page, next_cursor } = cutPage(rows, limit, ({ id }) => [id])
   return {
     data: page.map(row => toJsonKey(row, now)),
-    next_cursor: last ? encodeCursor(last.id) : null,
+    next_cursor,
     api_access: {
       is_granted: member.hasApiAccess,
       ask: member.hasApiAccess ? [] : [...(await selectOwnerEmails(db, organizationId, maxOwnersToAsk))],

@@ -9,7 +9,7 @@ import {
   nextUpdatedAt,
   requireUnchanged,
 } from '../../api/if-updated-at.ts'
-import { encodeCursor, pageSize, readIdCursor } from '../../api/page.ts'
+import { cutPage, pageSize, readIdCursor } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Db, inTransaction, isDuplicate } from '../../base/database/database.ts'
@@ -64,9 +64,8 @@ export async function listMembers(
   const limit = pageSize(query.limit)
   const after = readIdCursor('mem', query.cursor) ?? undefined
   const rows = await selectMembers(deps.db, tenant.organizationId, { after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = rows.length > limit ? page.at(-1) : undefined
-  return { data: await toJsonMembers(deps.db, page), next_cursor: last ? encodeCursor(last.id) : null }
+  const { page, next_cursor } = cutPage(rows, limit, ({ id }) => [id])
+  return { data: await toJsonMembers(deps.db, page), next_cursor }
 }
 
 async function toJsonMembers(db: Db, rows: readonly MemberRow[]): Promise<MemberJson[]> {

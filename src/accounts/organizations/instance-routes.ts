@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import { dateTimeSchema, idParamsSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import { ifUpdatedAtRefusals, ifUpdatedAtSchema, lastUpdatedAt } from '../../api/if-updated-at.ts'
-import { cursorRefusals, encodeCursor, limitParamSchema, pageSize, readIdCursor } from '../../api/page.ts'
+import { cursorRefusals, cutPage, limitParamSchema, pageSize, readIdCursor } from '../../api/page.ts'
 import { sessionApi } from '../../api/session/session-route.ts'
 import { type Clock, toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
@@ -82,8 +82,7 @@ export function organizationInstanceRoutes({ db, clock, publicUrl, loadFigures }
           pageOrganizationUsage(db, clock.now(), { after, limit: size + 1 }),
           loadFigures(),
         ])
-        const page = rows.slice(0, size)
-        const last = rows.length > size ? page.at(-1) : undefined
+        const { page, next_cursor } = cutPage(rows, size, ({ id }) => [id])
         return {
           data: page.map(({ created_at, updated_at, ...rest }) => ({
             ...rest,
@@ -92,7 +91,7 @@ export function organizationInstanceRoutes({ db, clock, publicUrl, loadFigures }
             stored_bytes: figures.storedBytes(rest.id) ?? null,
             paused_brands: [...figures.pausedBrands(rest.id)],
           })),
-          next_cursor: last ? encodeCursor(last.id) : null,
+          next_cursor,
         }
       },
       {

@@ -1,5 +1,5 @@
 import type { ConditionalChange } from '../../api/if-updated-at.ts'
-import { encodeCursor, pageSize, readIdCursor } from '../../api/page.ts'
+import { cutPage, pageSize, readIdCursor } from '../../api/page.ts'
 import type { SessionMember } from '../../api/session/session.ts'
 import { type Clock, plusMs } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
@@ -35,7 +35,7 @@ export async function listPeople(
   const limit = pageSize(query.limit)
   const after = readIdCursor('mem', query.cursor) ?? undefined
   const rows = await selectMembers(db, actor.organizationId, { after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
+  const { page, next_cursor } = cutPage(rows, limit, ({ id }) => [id])
   const memberIds = page.map(row => row.id)
   const userIds = page.flatMap(row => row.user_id ?? [])
   const now = clock.now()
@@ -44,14 +44,13 @@ export async function listPeople(
     countLiveKeys(db, actor.organizationId, memberIds, now),
     selectFactors(db, userIds, { now, usedAfter: plusMs(now, -idleMs) }),
   ])
-  const last = rows.length > limit ? page.at(-1) : undefined
   return {
     data: page.map(row => ({
       ...toJsonMember(row, brands.get(row.id) ?? []),
       live_keys: keys.get(row.id) ?? 0,
       factors: toJsonFactors(row.user_id === null ? undefined : factors.get(row.user_id)),
     })),
-    next_cursor: last ? encodeCursor(last.id) : null,
+    next_cursor,
   }
 }
 

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, pageSize } from '../../api/page.ts'
+import { cutPage, decodeCursor, pageSize } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import { toIso } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
@@ -36,16 +36,9 @@ export async function listRecordPage(
     .map(record => ({ record, position: [record.name, record.type, apiRecordId(access, record)] as const }))
     .filter(({ position }) => after === undefined || compare(position, after) > 0)
     .toSorted((one, other) => compare(one.position, other.position))
-  const page = rows.slice(0, size)
-  const last = page.at(-1)
-  return {
-    data: await toJsonManagedRecords(
-      db,
-      access,
-      page.map(({ record }) => record),
-    ),
-    next_cursor: rows.length > size && last ? encodeCursor(...last.position) : null,
-  }
+  const { page, next_cursor } = cutPage(rows, size, ({ position }) => position)
+  const records = page.map(({ record }) => record)
+  return { data: await toJsonManagedRecords(db, access, records), next_cursor }
 }
 
 function compare(one: readonly string[], other: readonly string[]): number {

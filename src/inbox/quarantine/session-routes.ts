@@ -6,6 +6,7 @@ import { idParamsSchema, oneOf } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import {
   cursorRefusals,
+  cutPage,
   decodeCursor,
   encodeCursor,
   invalidCursor,
@@ -54,12 +55,8 @@ export function quarantineSessionRoutes({ db, clock, blobs }: QuarantineRoutesDe
         const olderThan = readOlderThan(cursor)
         const filter = { ...(await readFilter(db, fields)), ...(reason !== undefined && { reason }) }
         const rows = await listQuarantine(db, filter, { ...(olderThan && { olderThan }), limit: size + 1 })
-        const page = rows.slice(0, size)
-        const last = rows.length > size ? page.at(-1) : undefined
-        return {
-          data: page.map(toJsonQuarantined),
-          next_cursor: last ? encodeCursor(toIso(last.received_at), last.id) : null,
-        }
+        const { page, next_cursor } = cutPage(rows, size, last => [toIso(last.received_at), last.id])
+        return { data: page.map(toJsonQuarantined), next_cursor }
       },
       {
         operator: 'session',

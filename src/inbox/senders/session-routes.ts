@@ -3,7 +3,7 @@ import { recordCallerEntry } from '../../accounts/audit/audit.ts'
 import { managerRefusals, requireManager } from '../../accounts/members/manager.ts'
 import { dateTimeSchema, nullable, oneOf } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
-import { cursorRefusals, decodeCursor, encodeCursor, limitParamSchema, pageSize } from '../../api/page.ts'
+import { cursorRefusals, cutPage, decodeCursor, limitParamSchema, pageSize } from '../../api/page.ts'
 import type { SessionMember } from '../../api/session/session.ts'
 import { sessionApi } from '../../api/session/session-route.ts'
 import { type Clock, toIso } from '../../base/clock.ts'
@@ -78,12 +78,8 @@ async function getSenders(
   const size = pageSize(limit)
   const [after = ''] = cursor === undefined ? [] : decodeCursor(cursor, 1)
   const rows = await selectEntries(db, member.organizationId, { after, limit: size + 1 })
-  const page = rows.slice(0, size)
-  const last = rows.length > size ? page.at(-1) : undefined
-  return {
-    data: page.map(row => ({ sender: row.entry, ...listingOf(row) })),
-    next_cursor: last ? encodeCursor(last.entry) : null,
-  }
+  const { page, next_cursor } = cutPage(rows, size, ({ entry }) => [entry])
+  return { data: page.map(row => ({ sender: row.entry, ...listingOf(row) })), next_cursor }
 }
 
 function listingOf({ listing, created_at }: SenderListingRow) {

@@ -5,6 +5,7 @@ import { oneOf } from '../../api/common-schemas.ts'
 import { describeRoute } from '../../api/describe.ts'
 import {
   cursorRefusals,
+  cutPage,
   decodeCursor,
   encodeCursor,
   invalidCursor,
@@ -56,10 +57,9 @@ export function queueSessionRoutes(deps: { readonly db: Db; readonly clock: Cloc
         const size = pageSize(limit)
         const after = readAfter(cursor)
         const rows = await selectQueue(db, await readFilter(db, filter), { after, limit: size + 1 })
-        const page = rows.slice(0, size)
-        const last = rows.length > size ? page.at(-1) : undefined
+        const { page, next_cursor } = cutPage(rows, size, ({ id }) => [id])
         const now = clock.now()
-        return { data: page.map(row => toJsonQueueRow(row, now)), next_cursor: last ? encodeCursor(last.id) : null }
+        return { data: page.map(row => toJsonQueueRow(row, now)), next_cursor }
       },
       {
         operator: 'session',

@@ -1,7 +1,7 @@
 import { brandIdRefusals, loadBrand, resolveBrandId } from '../../accounts/brands/brands.ts'
 import type { Reservation } from '../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../api/idempotency/store.ts'
-import { encodeCursor, pageSize, readIdCursor, readInstant } from '../../api/page.ts'
+import { cutPage, pageSize, readIdCursor, readInstant } from '../../api/page.ts'
 import type { Tenant } from '../../api/tenant.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import { type Db, inTransaction } from '../../base/database/database.ts'
@@ -49,12 +49,8 @@ export async function listSuppressions(
   const now = clock.now()
   const after = readIdCursor('sup', query.cursor)
   const rows = await selectSuppressions(db, filter, { after, limit: limit + 1, now })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    data: page.flatMap(row => liveSuppression(row, now) ?? []).map(toJsonSuppression),
-    next_cursor: rows.length > limit && last ? encodeCursor(last.id) : null,
-  }
+  const { page, next_cursor } = cutPage(rows, limit, ({ id }) => [id])
+  return { data: page.flatMap(row => liveSuppression(row, now) ?? []).map(toJsonSuppression), next_cursor }
 }
 
 /**

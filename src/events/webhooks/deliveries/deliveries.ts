@@ -2,7 +2,7 @@ import { recordCallerEntry } from '../../../accounts/audit/audit.ts'
 import type { Caller } from '../../../api/caller.ts'
 import type { Reservation } from '../../../api/idempotency/reservation.ts'
 import { storeResponse } from '../../../api/idempotency/store.ts'
-import { decodeCursor, encodeCursor, invalidCursor, pageSize, readInstant } from '../../../api/page.ts'
+import { cutPage, decodeCursor, invalidCursor, pageSize, readInstant } from '../../../api/page.ts'
 import type { Tenant } from '../../../api/tenant.ts'
 import { fromIso, toIso } from '../../../base/clock.ts'
 import { inTransaction } from '../../../base/database/database.ts'
@@ -38,9 +38,8 @@ export async function listDeliveries(
     since: query.since === undefined ? null : readInstant(query.since, 'since'),
   }
   const rows = await selectDeliveries(db, filter, { after: readPlace(query.cursor), limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const last = rows.length > limit ? page.at(-1) : undefined
-  return { data: page.map(toJsonDelivery), next_cursor: last ? encodeCursor(toIso(last.at), last.id) : null }
+  const { page, next_cursor } = cutPage(rows, limit, last => [toIso(last.at), last.id])
+  return { data: page.map(toJsonDelivery), next_cursor }
 }
 
 function readPlace(cursor: string | undefined): DeliveryPlace | null {
