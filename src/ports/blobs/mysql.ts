@@ -11,6 +11,7 @@ import {
   type BlobKey,
   type BlobRow,
   type ChunkRow,
+  deleteChunks,
   insertBlob,
   insertChunks,
   insertNewBlobs,
@@ -43,7 +44,7 @@ interface SmallBlob extends BlobKey {
 /** A {@link BlobStore} in the tables `blobs` and `blob_chunks`: content-addressed within an organization, in chunks of 512 KiB. */
 export function mysqlBlobs(db: Db, clock: Clock): BlobStore {
   const storeOne = batched<SmallBlob, StoredBlob>({ maxItems: 64, maxInFlight: 1 }, items =>
-    inTransaction(db, tx => storeSmall(tx, clock.now(), items)),
+    inTransaction(db, tx => storeSmall(tx, clock.now(), items, 'known')),
   )
   const staging = limitConcurrency(maxConcurrentStaging)
   const readOne = batched<BlobRef, Buffer | undefined>({ maxItems: 16, maxInFlight: 4 }, refs => readAll(db, refs))
@@ -54,7 +55,7 @@ export function mysqlBlobs(db: Db, clock: Clock): BlobStore {
       }
       return await staging(() => stage(db, clock, organizationId, content, sha256))
     },
-    storeWithin: (tx, items) => storeSmall(tx, clock.now(), items.map(smallOf)),
+    storeWithin: (tx, items) => storeSmall(tx, clock.now(), items.map(smallOf), 'new'),
     read: (organizationId, id, range = {}) => readRange(db, organizationId, id, range),
     async readWhole(organizationId, id) {
       const bytes = await readOne({ organizationId, id })
@@ -69,32 +70,63 @@ function smallOf({ organizationId, bytes, sha256 }: SmallContent): SmallBlob {
 }
 
 /**
- * Stores many small blobs inside a transaction. Almost always all of them are new; they are looked up only when one exists
- * already, or was stored at the same time by another transaction.
+ * Stores many small blobs inside a transaction.
+ * @param expected `new`: almost always all are, so their bytes are sent with their rows, and deleted again where a blob exists
+ * already, or was stored at the same time by another transaction. `known`: their bytes are sent once it is clear that they are new
  */
-async function storeSmall(db: Db, now: Instant, items: readonly SmallBlob[]): Promise<readonly StoredBlob[]> {
+async function storeSmall(
+  db: Db,
+  now: Instant,
+  items: readonly SmallBlob[],
+  expected: 'new' | 'known',
+): Promise<readonly StoredBlob[]> {
   // Sorted, so that two transactions with the same blobs wait for each other instead of deadlocking.
   const byKey = new Map(items.map(item => [keyOf(item), item] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
   const fresh = Array.from(byKey.values(), item => ({ ...newRow(item, item.bytes.length, now), complete: 1 as const }))
-  const inserted = await insertNewBlobs(db, fresh)
-  const rows = inserted === fresh.length ? fresh : await selectBlobsByContent(db, [...byKey.values()])
-  const freshIds = new Set(fresh.map(row => row.id))
+  const sent = expected === 'new' ? fresh : []
+  const [inserted] = await Promise.all([insertNewBlobs(db, fresh), insertOnlyChunks(db, sent, byKey)])
+  const rows = inserted === fresh.length ? fresh : await findKnown(db, now, byKey)
   const stored = new Map(rows.map(row => [keyOf(keyOfRow(row)), row]))
-  const missing = rows.filter(row => freshIds.has(row.id) || !row.complete)
-  const chunks = missing.flatMap(row => {
-    const bytes = byKey.get(keyOf(keyOfRow(row)))?.bytes
-    return bytes && bytes.length > 0 ? [{ blob_id: row.id, position: 0, bytes }] : []
-  })
-  for (const group of groupBySize(chunks)) await insertChunks(db, group)
-  for (const row of rows) {
-    const exists = row.complete ? await renewIfOld(db, now, row) : await updateBlobComplete(db, row.id, now)
-    if (!exists) throw vanished()
-  }
+  const ids = new Set(rows.map(row => row.id))
+  await deleteChunks(
+    db,
+    sent.flatMap(row => (ids.has(row.id) ? [] : row.id)),
+  )
+  const sentIds = new Set(sent.map(row => row.id))
+  const freshIds = new Set(fresh.map(row => row.id))
+  await insertOnlyChunks(
+    db,
+    rows.filter(row => !sentIds.has(row.id) && (freshIds.has(row.id) || !row.complete)),
+    byKey,
+  )
   return items.map(item => {
     const blob = stored.get(keyOf(item))
     if (!blob) throw vanished()
     return blob
   })
+}
+
+/** The rows of these blobs, some of which were there: complete now, and protected from being deleted. */
+async function findKnown(db: Db, now: Instant, byKey: ReadonlyMap<string, SmallBlob>): Promise<readonly BlobRow[]> {
+  const rows = await selectBlobsByContent(db, [...byKey.values()])
+  for (const row of rows) {
+    const exists = row.complete ? await renewIfOld(db, now, row) : await updateBlobComplete(db, row.id, now)
+    if (!exists) throw vanished()
+  }
+  return rows
+}
+
+/** Inserts the one chunk of each of these blobs; an empty one has none. */
+async function insertOnlyChunks(
+  db: Db,
+  rows: readonly BlobRow[],
+  byKey: ReadonlyMap<string, SmallBlob>,
+): Promise<void> {
+  const chunks = rows.flatMap(row => {
+    const bytes = byKey.get(keyOf(keyOfRow(row)))?.bytes
+    return bytes && bytes.length > 0 ? [{ blob_id: row.id, position: 0, bytes }] : []
+  })
+  for (const group of groupBySize(chunks)) await insertChunks(db, group)
 }
 
 /** Protects a blob that is stored again from being deleted as unreferenced. False: it has just been deleted. */

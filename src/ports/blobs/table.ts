@@ -89,6 +89,11 @@ async function insertThroughVariables(db: Db, rows: readonly ChunkRow[]): Promis
   await run(`SET ${variables.map(name => `${name} = NULL`).join(', ')}`, [])
 }
 
+/** Deletes all chunks of these blobs. */
+export async function deleteChunks(db: Db, ids: readonly Id<'blb'>[]): Promise<void> {
+  if (ids.length > 0) await db.deleteFrom('blob_chunks').where('blob_id', 'in', ids).execute()
+}
+
 // Created once, as in insert-rows.ts.
 const blank = CompiledQuery.raw('')
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { plusMs, systemClock } from '../../../src/base/clock.ts'
+import { inTransaction } from '../../../src/base/database/database.ts'
 import { newId } from '../../../src/base/ids.ts'
 import type { MessageSource } from '../../../src/mail/message-source.ts'
 import { mysqlBlobs } from '../../../src/ports/blobs/mysql.ts'
@@ -98,6 +99,21 @@ test('stores many small blobs at once, some of them known', async () => {
   expect(new Set(stored.map(storedBlob => storedBlob.id)).size).toBe(150)
   const read = await Promise.all(stored.map(storedBlob => store.readWhole(organizationId, storedBlob.id)))
   expect(read.every((bytes, i) => bytes.equals(all[i % 150] ?? Buffer.alloc(0)))).toBe(true)
+})
+
+test('keeps no bytes for a blob that was known when many are stored within a transaction', async () => {
+  const store = blobs()
+  const all = Array.from({ length: 5 }, () => randomBytes(3 * KiB))
+  const [first = Buffer.alloc(0)] = all
+  const { id } = await store.store(organizationId, inMemory(first))
+  const items = all.map(bytes => ({ organizationId, bytes }))
+  const stored = await inTransaction(database.db, tx => store.storeWithin(tx, items))
+  expect(stored[0]?.id).toBe(id)
+  for (const [i, { id: each }] of stored.entries())
+    expect(await store.readWhole(organizationId, each)).toEqual(all[i] ?? Buffer.alloc(0))
+  const { rows } = await sql`SELECT c.blob_id FROM blob_chunks c LEFT JOIN blobs b ON b.id = c.blob_id
+    WHERE b.id IS NULL`.execute(database.db)
+  expect(rows).toEqual([])
 })
 
 test('completes a blob that was begun and not completed', async () => {
