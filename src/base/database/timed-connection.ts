@@ -58,7 +58,17 @@ export class TimedConnection {
     else if (statement === 'commit') this.sendText(statement, this.afterCommit(done))
     else if (statement === 'rollback') this.sendText(statement, this.afterRollback(done))
     else if (this.begunAtMs !== undefined || this.isAutocommit) this.run(statement, parameters, done)
-    else this.setAutocommit(true, error => (error ? done(error) : this.run(statement, parameters, done)))
+    else this.runAlone(statement, parameters, done)
+  }
+
+  /** Lets the server commit the statement by itself, on a connection that had a transaction. */
+  private runAlone(statement: string, parameters: readonly unknown[], done: Done): void {
+    const runNext = () => this.run(statement, parameters, done)
+    if (isSelect(statement)) {
+      // What changes nothing need not wait for the answer.
+      this.setAutocommit(true, error => error && this.fail(error as Error))
+      runNext()
+    } else this.setAutocommit(true, error => (error ? done(error) : runNext()))
   }
 
   private run(statement: string, parameters: readonly unknown[], done: Done): void {
@@ -182,6 +192,11 @@ export class TimedConnection {
     const { statementMs } = this.owner.timeouts
     this.fail(new DatabaseTimeoutError(`the database did not answer a statement within ${seconds(statementMs)}`))
   }
+}
+
+/** Whether a statement only reads, or locks. */
+export function isSelect(statement: string): boolean {
+  return /^\s*select\b/i.test(statement)
 }
 
 /** Failed in COMMIT (1180), interrupted (1317, 1969, 3024), killed (1927). */

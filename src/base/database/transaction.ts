@@ -1,5 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type Kysely, MysqlDialect, Transaction } from 'kysely'
 import type { DatabaseSchema } from './schema.ts'
+import { isSelect } from './timed-connection.ts'
 
 const begin = CompiledQuery.raw('begin')
 const commit = CompiledQuery.raw('commit')
@@ -33,8 +34,6 @@ export async function runTransaction<Result>(
   })
 }
 
-const selecting = /^\s*select\b/i
-
 /** Gives statements the connection of a transaction, as long as that goes on. */
 class ConnectionInTransaction {
   private readonly connection: DatabaseConnection
@@ -56,7 +55,7 @@ class ConnectionInTransaction {
     )
     this.guarded = {
       executeQuery: async query => {
-        if (!this.isBegun && (this.isWaiting || !selecting.test(query.sql))) {
+        if (!this.isBegun && (this.isWaiting || !isSelect(query.sql))) {
           // Without a transaction it would be committed at once. What comes after it keeps its place.
           this.isWaiting = true
           await this.begun
