@@ -151,8 +151,7 @@ async function checkAndEnqueueIn(
       .filter(candidate => !refusals.has(candidate))
       .map(candidate => [candidate, acceptedEmail(candidate, facts)] as const),
   )
-  await storeAcceptedResponses(tx, accepted)
-  await enqueue(tx, deps, accepted)
+  await Promise.all([storeAcceptedResponses(tx, accepted), enqueue(tx, deps, accepted)])
   for (const { consumes } of accepted.keys()) await consumes?.remove(tx)
   return candidates.map(candidate => toResult(accepted.get(candidate), refusals.get(candidate)))
 }
