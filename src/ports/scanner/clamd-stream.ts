@@ -77,6 +77,11 @@ export class ClamdStream {
     this.conclude(() => this.outcome.reject(error))
   }
 
+  /** Closes the connection, if it is open. There is no reply any more. */
+  close(): void {
+    if (!this.isOver) this.fail(new Error('the scan has ended'))
+  }
+
   private connect(address: ClamdAddress, onOpen: () => void): void {
     const handlers: SocketHandler<undefined> = {
       open: socket => {

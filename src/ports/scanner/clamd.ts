@@ -31,7 +31,7 @@ export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOp
       const reply = await scanOver(stream, address, what)
       return reply === null ? { kind: 'clean' } : resultOf(reply)
     } finally {
-      stream.fail(new Error('the scan has ended'))
+      stream.close()
       release()
     }
   }

@@ -1,6 +1,7 @@
 import { type DmarcResponse, evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { formatDomain, getAlignment } from 'mailauth/lib/tools.js'
 import type { Verdicts } from '../port.ts'
+import type { RepeatedCheck } from './repeated-check.ts'
 import type { MailauthResolve } from './resolver.ts'
 import { type CheckResult, describeException, toAuthResult } from './result.ts'
 import type { VerifiedMessage } from './signatures.ts'
@@ -13,6 +14,9 @@ type DmarcVerdict = Verdicts['dmarc']
  */
 export type AlignmentCheck = (by: 'spf' | 'dkim', domain: string, isPass: boolean) => boolean | null
 
+/** What mailauth makes of the identifiers and the policy records. */
+export type DmarcEvaluation = Awaited<ReturnType<typeof evaluateDmarc>>
+
 export interface DmarcResult {
   readonly verdict: DmarcVerdict
   readonly aligns: AlignmentCheck
@@ -24,17 +28,17 @@ export async function checkDmarc(
   spf: CheckResult,
   signatures: readonly CheckResult[],
   resolver: MailauthResolve,
+  evaluate: RepeatedCheck<DmarcEvaluation>,
 ): Promise<DmarcResult> {
   const { headerFrom, fromFields } = message.verifier
   try {
-    const { response, reason, dkimAligned } = await evaluateDmarc({
-      headerFrom,
-      fromFields,
-      spfDomains: passed([spf]),
-      dkimDomains: passed(signatures),
+    const spfDomains = passed([spf])
+    const dkimDomains = passed(signatures)
+    const { response, reason, dkimAligned } = await evaluate(
+      [headerFrom, fromFields, spfDomains, dkimDomains],
       resolver,
-      strict: true,
-    })
+      asked => evaluateDmarc({ headerFrom, fromFields, spfDomains, dkimDomains, resolver: asked, strict: true }),
+    )
     if (!response) return withoutFromDomain('permerror', reason ?? 'From has no domain')
     const aligns = alignment(response, dkimAligned)
     const unchecked = response.status.result === 'fail' ? uncheckedMechanism(spf, signatures, aligns) : null

@@ -2,10 +2,12 @@ import type { Resolver } from '../../resolver/port.ts'
 import type { Authenticator } from '../port.ts'
 import { checkArc } from './arc.ts'
 import { bestSignature, signaturesOf } from './dkim.ts'
-import { checkDmarc } from './dmarc.ts'
+import { checkDmarc, type DmarcEvaluation } from './dmarc.ts'
 import { fromAddresses } from './from-addresses.ts'
 import { newReadKeys } from './key-cache.ts'
+import { newRepeatedCheck } from './repeated-check.ts'
 import { mailauthResolver } from './resolver.ts'
+import type { CheckResult } from './result.ts'
 import { verifySignatures } from './signatures.ts'
 import { checkSpf } from './spf.ts'
 
@@ -25,6 +27,8 @@ export interface MailauthOptions {
  */
 export function mailauthAuthenticator({ resolver, hostname, messageTimeoutMs }: MailauthOptions): Authenticator {
   const readKeys = newReadKeys()
+  const checkSpfAgain = newRepeatedCheck<CheckResult>()
+  const evaluateDmarcAgain = newRepeatedCheck<DmarcEvaluation>()
   return {
     async authenticate(input) {
       const deadline = new AbortController()
@@ -33,11 +37,13 @@ export function mailauthAuthenticator({ resolver, hostname, messageTimeoutMs }: 
       const resolve = mailauthResolver(resolver, deadline.signal, name => tooLongKeys.add(name))
       try {
         const [spf, message] = await Promise.all([
-          checkSpf(input, hostname, resolve),
+          checkSpfAgain([input.mailFrom, input.remoteIp, input.helo], resolve, asked =>
+            checkSpf(input, hostname, asked),
+          ),
           verifySignatures(input.content, resolve, readKeys),
         ])
         const signatures = signaturesOf(message, tooLongKeys)
-        const { verdict: dmarc, aligns } = await checkDmarc(message, spf, signatures, resolve)
+        const { verdict: dmarc, aligns } = await checkDmarc(message, spf, signatures, resolve, evaluateDmarcAgain)
         return {
           spf: { ...spf, aligned: spf.domain === null ? null : aligns('spf', spf.domain, spf.result === 'pass') },
           dkim: bestSignature(signatures, aligns),

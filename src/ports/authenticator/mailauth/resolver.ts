@@ -60,6 +60,7 @@ function isKeyTooLong(record = ''): boolean {
   return (key.replace(/\s+/g, '').length * 3) / 4 > maxKeyBytes
 }
 
+/** Without a stack, which would cost more than the look-up: absences are common. */
 function withCode(message: string, code: string): Error {
-  return Object.assign(new Error(message), { code })
+  return Object.assign(Object.create(Error.prototype) as Error, { message, code })
 }
