@@ -43,6 +43,7 @@ export class TimedConnection {
   private begunAtMs: number | undefined
   /** Whether the server commits each statement by itself. */
   private isAutocommit = true
+  private isCorked = false
   /** Why it was closed. */
   private failure: Error | undefined
 
@@ -164,6 +165,7 @@ export class TimedConnection {
     const { unanswered, owner } = this
     if (unanswered.size === 0) this.askedAtMs = this.heardAtMs = owner.now()
     unanswered.add(done)
+    this.cork()
     try {
       run((error, result) => {
         if (!unanswered.delete(done)) return
@@ -175,6 +177,18 @@ export class TimedConnection {
       unanswered.delete(done)
       throw error
     }
+  }
+
+  /** What is sent before the next turn of the event loop leaves in one write: each costs more than a small statement. */
+  private cork(): void {
+    if (this.isCorked) return
+    this.isCorked = true
+    const socket = socketOf(this.raw)
+    socket.cork()
+    process.nextTick(() => {
+      this.isCorked = false
+      socket.uncork()
+    })
   }
 
   private async askServer(): Promise<void> {
