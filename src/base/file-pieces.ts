@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 
 /**
  * The bytes of a file, read without leaving this thread: a fraction of the work of a stream where the file was just written,
@@ -16,5 +17,27 @@ export function* filePieces(path: string, nextBuffer: () => Buffer): Generator<B
     }
   } finally {
     closeSync(file)
+  }
+}
+
+/**
+ * The bytes of a file from `start` up to but not including `end`, read without stopping this thread. Each piece is read into
+ * `buffer`, and valid until the next one is.
+ */
+export async function* fileRange(
+  path: string,
+  { start, end }: { readonly start: number; readonly end: number },
+  buffer: Buffer,
+): AsyncGenerator<Buffer, void> {
+  const file = await open(path, 'r')
+  try {
+    for (let at = start; at < end; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at)
+      if (bytesRead === 0) throw new Error('a file is shorter than it was')
+      yield buffer.subarray(0, bytesRead)
+      at += bytesRead
+    }
+  } finally {
+    await file.close()
   }
 }

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
+import { fileRange } from '../base/file-pieces.ts'
 import type { ByteRange } from '../mail/message-source.ts'
 import { CanonicalBase64Decoder, NotCanonicalError } from '../mail/mime/canonical-base64.ts'
 import type { ScanInput, Scanner, ScanResult } from '../ports/scanner/port.ts'
@@ -24,8 +25,7 @@ export async function scanDecoded(
   scanner: Scanner,
 ): Promise<ScanResult> {
   if (bodies.length === 0) return await scanner.scan(wholeOf(message))
-  const split =
-    message.kind === 'memory' ? splitInMemory(message.bytes, bodies) : splitStreams(readerOf(message), bodies)
+  const split = message.kind === 'memory' ? splitInMemory(message.bytes, bodies) : splitStreams(message, bodies)
   const scans = await Promise.all(split.inputs.map(input => scanner.scan(input)))
   return split.isCanonical() ? worstOf(scans) : await scanner.scan(wholeOf(message))
 }
@@ -45,6 +45,15 @@ function readerOf(message: Exclude<ScannedMessage, { kind: 'memory' }>): ReadByt
   // `end` of a file's stream is its last byte.
   return (start, end = message.size) =>
     createReadStream(message.path, { start, end: end - 1, highWaterMark: fileChunkBytes })
+}
+
+/** The bytes of a body, in pieces that are valid until the next one is read. */
+function readBody(
+  message: Exclude<ScannedMessage, { kind: 'memory' }>,
+  { start, end }: ByteRange,
+): AsyncIterable<Buffer> {
+  if (message.kind === 'stored') return message.read(start, end)
+  return fileRange(message.path, { start, end }, Buffer.allocUnsafeSlow(Math.min(fileChunkBytes, end - start)))
 }
 
 interface SplitMessage {
@@ -73,12 +82,16 @@ function inMemory(bytes: Buffer): ScanInput {
 }
 
 /** Nothing is read before the scanner reads. */
-function splitStreams(read: ReadBytes, bodies: readonly ByteRange[]): SplitMessage {
+function splitStreams(
+  message: Exclude<ScannedMessage, { kind: 'memory' }>,
+  bodies: readonly ByteRange[],
+): SplitMessage {
+  const read = readerOf(message)
   let isCanonical = true
-  async function* decoded({ start, end }: ByteRange): AsyncGenerator<Buffer> {
+  async function* decoded(body: ByteRange): AsyncGenerator<Buffer> {
     const decoder = new CanonicalBase64Decoder()
     try {
-      for await (const piece of read(start, end)) {
+      for await (const piece of readBody(message, body)) {
         const bytes = decoder.decode(piece)
         if (bytes.length > 0) yield bytes
       }

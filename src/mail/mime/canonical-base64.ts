@@ -24,12 +24,30 @@ export class CanonicalBase64Decoder {
 
   /** @throws NotCanonicalError */
   decode(piece: Buffer): Buffer {
-    const bytes = this.rest.length > 0 ? Buffer.concat([this.rest, piece]) : piece
-    if (this.lineBytes === 0) this.lineBytes = lineBytesOf(bytes)
-    const lines = this.lineBytes === 0 ? 0 : Math.max(Math.floor(bytes.length / this.lineBytes) - 1, 0)
+    // Only the lines that the last piece ended in are copied together with this one.
+    const begun = this.lineBytes === 0 ? piece.length : this.toLineEnd()
+    const first = this.rest.length > 0 ? Buffer.concat([this.rest, piece.subarray(0, begun)]) : piece.subarray(0, begun)
+    if (this.lineBytes === 0) this.lineBytes = lineBytesOf(first)
+    const bytes = first.length + Math.max(piece.length - begun, 0)
+    const lines = this.lineBytes === 0 ? 0 : Math.max(Math.floor(bytes / this.lineBytes) - 1, 0)
     const end = lines * this.lineBytes
-    this.rest = Buffer.from(bytes.subarray(end))
-    return lines === 0 ? Buffer.alloc(0) : decodeLines(bytes.subarray(0, end), lines, this.lineBytes)
+    const following = piece.subarray(begun)
+    const fromFirst = Math.min(end, first.length)
+    this.rest = Buffer.concat([first.subarray(fromFirst), following.subarray(end - fromFirst)])
+    if (lines === 0) return Buffer.alloc(0)
+    const decoded = Buffer.allocUnsafeSlow(decodedBytes(end, this.lineBytes))
+    decodeLines(first.subarray(0, fromFirst), this.lineBytes, decoded)
+    decodeLines(
+      following.subarray(0, end - fromFirst),
+      this.lineBytes,
+      decoded.subarray(decodedBytes(fromFirst, this.lineBytes)),
+    )
+    return decoded
+  }
+
+  /** How many bytes of the next piece make whole lines of what is left of the last one. */
+  private toLineEnd(): number {
+    return Math.ceil(this.rest.length / this.lineBytes) * this.lineBytes - this.rest.length
   }
 
   /** The last bytes. @throws NotCanonicalError */
@@ -41,7 +59,8 @@ export class CanonicalBase64Decoder {
     const encoded = lines.join('') + last
     const isCanonical = last !== '' && last.length <= width && lines.every(line => line.length === width)
     if (!isCanonical || !characters.test(encoded)) throw new NotCanonicalError()
-    return decodeStrictly(encoded)
+    const decoded = Buffer.allocUnsafeSlow(Math.ceil(encoded.length / 4) * 3)
+    return decoded.subarray(0, decodeStrictly(encoded, decoded))
   }
 }
 
@@ -53,20 +72,33 @@ function lineBytesOf(bytes: Buffer): number {
   return width + 2
 }
 
-function decodeLines(bytes: Buffer, lines: number, lineBytes: number): Buffer {
-  for (let at = lineBytes - 2; at < bytes.length; at += lineBytes)
-    if (bytes[at] !== cr || bytes[at + 1] !== lf) throw new NotCanonicalError()
-  // Decoding passes over white space and stops at padding: then there are fewer bytes.
-  const decoded = decodeStrictly(bytes.toString('latin1'))
-  if (decoded.length !== (lines * (lineBytes - 2) * 3) / 4) throw new NotCanonicalError()
-  return decoded
+/** What whole lines decode to. */
+function decodedBytes(bytes: number, lineBytes: number): number {
+  return ((bytes / lineBytes) * (lineBytes - 2) * 3) / 4
 }
 
-function decodeStrictly(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Math.ceil(text.length / 4) * 3)
+/** Decoded at a time: what is still in the processor's cache when it is read again. */
+const stepBytes = 64 * 1024
+
+/** Decodes whole lines to the beginning of `output`. */
+function decodeLines(bytes: Buffer, lineBytes: number, output: Buffer): void {
+  for (let at = lineBytes - 2; at < bytes.length; at += lineBytes)
+    if (bytes[at] !== cr || bytes[at + 1] !== lf) throw new NotCanonicalError()
+  const step = Math.floor(stepBytes / lineBytes) * lineBytes
+  for (let at = 0, to = 0; at < bytes.length; at += step) {
+    const end = Math.min(at + step, bytes.length)
+    const expected = decodedBytes(end - at, lineBytes)
+    // Decoding passes over white space and stops at padding: then there are fewer bytes.
+    const written = decodeStrictly(bytes.toString('latin1', at, end), output.subarray(to, to + expected))
+    if (written !== expected) throw new NotCanonicalError()
+    to += expected
+  }
+}
+
+/** Returns how many bytes of the output were written. */
+function decodeStrictly(text: string, output: Buffer): number {
   try {
-    const { written } = bytes.setFromBase64(text, { lastChunkHandling: 'strict' })
-    return bytes.subarray(0, written)
+    return output.setFromBase64(text, { lastChunkHandling: 'strict' }).written
   } catch {
     throw new NotCanonicalError()
   }
