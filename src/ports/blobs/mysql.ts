@@ -32,6 +32,9 @@ const maxStatementBytes = 8 * 1024 * 1024
 const maxConcurrentStaging = 4
 /** Chunks of a large blob in a statement: each is a commit that the database syncs, and is held in memory while it runs. */
 const stagedTogether = 4
+/** What chunks of files are read into, kept so that a message leaves the garbage collector little. */
+const spareBuffers: Buffer[] = []
+const maxSpareBuffers = stagedTogether
 const maxTries = 5
 /** A blob that is stored again gets a new `created_at` if it is older than this, since unreferenced blobs are deleted after 7 days. */
 const renewAfterMs = dayMs
@@ -185,8 +188,11 @@ async function stage(
       const stored = await selectChunkPositions(db, row.id)
       const count = Math.ceil(source.size / chunkBytes)
       const missing = Array.from({ length: count }, (_, position) => position).filter(at => !stored.has(at))
-      for (let at = 0; at < missing.length; at += stagedTogether)
-        await insertChunks(db, await readChunks(source, row.id, missing.slice(at, at + stagedTogether)))
+      for (let at = 0; at < missing.length; at += stagedTogether) {
+        const chunks = await readChunks(source, row.id, missing.slice(at, at + stagedTogether))
+        await insertChunks(db, chunks)
+        for (const { bytes } of chunks) source.release(bytes)
+      }
       if (await inTransaction(db, tx => updateBlobIfComplete(tx, row.id, count, clock.now()))) return row
     }
     throw new Error(
@@ -220,6 +226,8 @@ async function findOrInsert(db: Db, clock: Clock, key: BlobKey, size: number): P
 interface ChunkSource {
   readonly size: number
   chunk(position: number): Promise<Buffer>
+  /** Nobody uses these bytes any more. */
+  release(chunk: Buffer): void
 }
 
 async function withSource<Result>(
@@ -229,11 +237,11 @@ async function withSource<Result>(
   if (content.kind === 'memory') {
     const { bytes } = content
     const at = (position: number) => bytes.subarray(position * chunkBytes, (position + 1) * chunkBytes)
-    return await work({ size: bytes.length, chunk: position => Promise.resolve(at(position)) })
+    return await work({ size: bytes.length, chunk: position => Promise.resolve(at(position)), release() {} })
   }
   const file = await open(content.path, 'r')
   try {
-    return await work({ size: content.size, chunk: position => readChunk(file, content, position) })
+    return await work({ size: content.size, chunk: position => readChunk(file, content, position), release: keepSpare })
   } finally {
     await file.close()
   }
@@ -241,7 +249,8 @@ async function withSource<Result>(
 
 async function readChunk(file: FileHandle, content: MessageSource, position: number): Promise<Buffer> {
   const start = position * chunkBytes
-  const bytes = Buffer.allocUnsafeSlow(Math.min(chunkBytes, content.size - start))
+  const buffer = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
+  const bytes = buffer.subarray(0, Math.min(chunkBytes, content.size - start))
   for (let filled = 0; filled < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled)
     if (bytesRead === 0) throw new Error('a spooled file is shorter than its recorded size')
@@ -250,9 +259,17 @@ async function readChunk(file: FileHandle, content: MessageSource, position: num
   return bytes
 }
 
+function keepSpare({ buffer }: Buffer): void {
+  if (spareBuffers.length < maxSpareBuffers) spareBuffers.push(Buffer.from(buffer))
+}
+
 async function hash(source: ChunkSource): Promise<Buffer> {
   const sha256 = createHash('sha256')
-  for (let position = 0; position * chunkBytes < source.size; position++) sha256.update(await source.chunk(position))
+  for (let position = 0; position * chunkBytes < source.size; position++) {
+    const chunk = await source.chunk(position)
+    sha256.update(chunk)
+    source.release(chunk)
+  }
   return sha256.digest()
 }
 

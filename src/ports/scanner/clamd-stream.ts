@@ -6,6 +6,7 @@ const lengthBytes = 4
 /** A chunk of no bytes ends the content. */
 const end = Buffer.alloc(lengthBytes)
 const maxReplyBytes = 64 * 1024
+const maxCopiedBytes = 64 * 1024
 /** What a short message is framed in, kept so that it leaves the garbage collector nothing. */
 const frameBuffer = Buffer.allocUnsafeSlow(128 * 1024)
 
@@ -58,11 +59,11 @@ export class ClamdStream {
     )
     await connected.promise
     try {
-      await this.send([command, lengthOf(first), first])
+      await this.sendChunk([command], first)
       for (;;) {
         const next = await rest.next()
         if (next.done || this.isOver) break
-        if (next.value.length > 0) await this.send([lengthOf(next.value), next.value])
+        if (next.value.length > 0) await this.sendChunk([], next.value)
       }
       this.isWhole = true
       await this.send([end])
@@ -102,10 +103,20 @@ export class ClamdStream {
     connecting.catch(error => this.fail(error))
   }
 
+  /** A long chunk is not copied behind its length, which costs more than another packet. */
+  private async sendChunk(before: readonly Buffer[], chunk: Buffer): Promise<void> {
+    const head = [...before, lengthOf(chunk)]
+    if (chunk.length > maxCopiedBytes) {
+      await this.send(head)
+      await this.send([chunk])
+    } else await this.send([...head, chunk])
+  }
+
   /** Resolves when all was written, or never will be. */
   private send(pieces: readonly Buffer[]): Promise<void> | undefined {
     if (this.isOver) return undefined
-    this.write(Buffer.concat(pieces), false)
+    const [only] = pieces
+    this.write(only && pieces.length === 1 ? only : Buffer.concat(pieces), false)
     if (!this.unsent) return undefined
     return new Promise(resolve => {
       this.onDrained = resolve
