@@ -22,6 +22,19 @@ test('decodes lines of one length, in pieces of any size', () => {
           expect(decode(encode(content(size), width) + end, pieceBytes)).toEqual(content(size))
 })
 
+test('decodes bodies of many lines, and finds what is wrong far within', () => {
+  const large = content(200_000)
+  const body = encode(large)
+  const lineEnd = body.indexOf('\r\n', 150_000)
+  for (const pieceBytes of [1000, 70_000, 262_144]) {
+    expect(decode(body, pieceBytes)).toEqual(large)
+    for (const last of ['    ', 'AAA='])
+      expect(() => decode(body.slice(0, lineEnd - 4) + last + body.slice(lineEnd), pieceBytes)).toThrow(
+        NotCanonicalError,
+      )
+  }
+})
+
 describe('does not decode', () => {
   const good = encode(content(4000))
   const at = (position: number, text: string, dropped = 0) =>

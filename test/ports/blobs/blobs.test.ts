@@ -62,6 +62,15 @@ for (const size of [0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk])
       expect(await collect(blobs().read(own, stored.id))).toEqual(bytes)
     })
 
+test('stores large files that come at once, each unchanged', async () => {
+  const store = blobs()
+  const all = Array.from({ length: 6 }, (_, i) => randomBytes((i + 2) * chunk + i))
+  const files = await Promise.all(all.map(inFile))
+  const stored = await Promise.all(files.map(file => store.store(organizationId, file)))
+  for (const [i, { id }] of stored.entries())
+    expect(await collect(store.read(organizationId, id))).toEqual(all[i] as Buffer)
+})
+
 test('reads a range across chunks', async () => {
   const bytes = randomBytes(2 * chunk + 100)
   const { id } = await blobs().store(organizationId, await inFile(bytes))
