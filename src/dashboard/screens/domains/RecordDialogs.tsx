@@ -1,9 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
 import { answer } from '../../api/client.ts'
-import { Button } from '../../components/actions/Button.tsx'
 import { ConflictNotice } from '../../components/conflict/ConflictNotice.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../components/overlays/FormDialog.tsx'
 import { showToast } from '../../components/overlays/toasts.ts'
 import { useAction } from '../../hooks/action.ts'
 import { useConditionalSave } from '../../hooks/conditional-save.ts'
@@ -87,17 +86,8 @@ interface RecordDialogProps {
 
 function RecordDialog({ title, formId, isBusy, onClose, children }: RecordDialogProps) {
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={title}
-      footer={
-        <Button type="submit" form={formId} kind="primary" isBusy={isBusy}>
-          {strings.save}
-        </Button>
-      }
-    >
+    <FormDialog onClose={onClose} title={title} submit={strings.save} form={formId} isBusy={isBusy}>
       {children}
-    </Dialog>
+    </FormDialog>
   )
 }

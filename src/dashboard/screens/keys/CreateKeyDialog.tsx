@@ -5,11 +5,11 @@ import { errorOf } from '../../api/errors.ts'
 import { Choice } from '../../components/access/Choice.tsx'
 import { ScopePicker } from '../../components/access/ScopePicker.tsx'
 import { allScopes, isPermissionScope, type Scope } from '../../components/access/scopes.ts'
-import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { Select } from '../../components/fields/Select.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../components/overlays/FormDialog.tsx'
+import { ResultDialog } from '../../components/overlays/ResultDialog.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
 import { CreatedKeyView } from './CreatedKeyView.tsx'
 import { offeredPresets, type PresetName, presetOf, presetScopes } from './presets.ts'
@@ -41,32 +41,14 @@ function OpenCreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const formId = useId()
   if (created)
     return (
-      <Dialog
-        isOpen
-        onClose={onClose}
-        title={strings.createdTitle}
-        footer={
-          <Button kind="primary" onClick={onClose}>
-            {strings.done}
-          </Button>
-        }
-      >
+      <ResultDialog onClose={onClose} title={strings.createdTitle} done={strings.done}>
         <CreatedKeyView apiKey={created.key} scopes={created.scopes} brandId={created.brandId} />
-      </Dialog>
+      </ResultDialog>
     )
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={strings.dialogTitle}
-      footer={
-        <Button type="submit" form={formId} kind="primary" isBusy={isBusy}>
-          {strings.create}
-        </Button>
-      }
-    >
+    <FormDialog onClose={onClose} title={strings.dialogTitle} submit={strings.create} form={formId} isBusy={isBusy}>
       <KeyForm id={formId} onBusy={setBusy} onCreated={setCreated} />
-    </Dialog>
+    </FormDialog>
   )
 }
 

@@ -3,12 +3,11 @@ import { useId, useState } from 'react'
 import { answer } from '../../api/client.ts'
 import { errorOf } from '../../api/errors.ts'
 import type { components } from '../../api/v1.ts'
-import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { Checkbox } from '../../components/fields/Checkbox.tsx'
 import { Select } from '../../components/fields/Select.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../components/overlays/FormDialog.tsx'
 import { showToast } from '../../components/overlays/toasts.ts'
 import { useOrganization } from '../../hooks/organization.ts'
 import { mailboxStrings as strings } from './strings.ts'
@@ -39,16 +38,7 @@ export function NewMailboxDialog({ domains, onClose }: NewMailboxDialogProps) {
   })
   const localPartError = errorOf(create.error, 'local_part')
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={strings.add}
-      footer={
-        <Button type="submit" form={formId} kind="primary" isBusy={create.isPending}>
-          {strings.create}
-        </Button>
-      }
-    >
+    <FormDialog onClose={onClose} title={strings.add} submit={strings.create} form={formId} isBusy={create.isPending}>
       <form
         id={formId}
         className="flex flex-col gap-4"
@@ -83,6 +73,6 @@ export function NewMailboxDialog({ domains, onClose }: NewMailboxDialogProps) {
         />
         {create.error && !localPartError && <Refusal error={create.error} />}
       </form>
-    </Dialog>
+    </FormDialog>
   )
 }

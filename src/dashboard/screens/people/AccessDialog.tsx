@@ -2,10 +2,9 @@ import { useId, useState } from 'react'
 import type { BrandOfSession } from '../../api/session.ts'
 import type { components } from '../../api/v1.ts'
 import { AccessFields, type MemberAccess } from '../../components/access/AccessFields.tsx'
-import { Button } from '../../components/actions/Button.tsx'
 import { ConflictNotice } from '../../components/conflict/ConflictNotice.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../components/overlays/FormDialog.tsx'
 import { useConditionalSave } from '../../hooks/conditional-save.ts'
 import { peopleStrings as strings } from './strings.ts'
 
@@ -47,16 +46,7 @@ export function AccessDialog({ title, brands, stored, onClose, onRead, onSave }:
     show: theirs => setValue(fieldsOf(theirs)),
   })
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={title}
-      footer={
-        <Button type="submit" form={id} kind="primary" isBusy={isBusy}>
-          {strings.save}
-        </Button>
-      }
-    >
+    <FormDialog onClose={onClose} title={title} submit={strings.save} form={id} isBusy={isBusy}>
       <form
         id={id}
         className="flex flex-col gap-4"
@@ -69,6 +59,6 @@ export function AccessDialog({ title, brands, stored, onClose, onRead, onSave }:
         <AccessFields brands={brands} value={value} onValue={setValue} />
         {error !== null && <Refusal error={error} />}
       </form>
-    </Dialog>
+    </FormDialog>
   )
 }

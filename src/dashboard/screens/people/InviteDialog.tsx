@@ -3,11 +3,11 @@ import { useId, useState } from 'react'
 import { answer } from '../../api/client.ts'
 import { errorOf } from '../../api/errors.ts'
 import { AccessFields, fullAccess } from '../../components/access/AccessFields.tsx'
-import { Button } from '../../components/actions/Button.tsx'
 import { CopyField } from '../../components/actions/CopyField.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../components/overlays/FormDialog.tsx'
+import { ResultDialog } from '../../components/overlays/ResultDialog.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
 import { peopleStrings as strings } from './strings.ts'
 
@@ -32,33 +32,15 @@ function OpenInviteDialog({ onClose }: { readonly onClose: () => void }) {
   const id = useId()
   if (created)
     return (
-      <Dialog
-        isOpen
-        onClose={onClose}
-        title={strings.linkTitle}
-        footer={
-          <Button kind="primary" onClick={onClose}>
-            {strings.done}
-          </Button>
-        }
-      >
+      <ResultDialog onClose={onClose} title={strings.linkTitle} done={strings.done}>
         <p className="mb-4 text-muted">{created.email ? strings.linkFor(created.email) : strings.linkForAnyone}</p>
         <CopyField label={strings.link} value={created.link} isShownOnce />
-      </Dialog>
+      </ResultDialog>
     )
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={strings.inviteTitle}
-      footer={
-        <Button type="submit" form={id} kind="primary" isBusy={isBusy}>
-          {strings.createLink}
-        </Button>
-      }
-    >
+    <FormDialog onClose={onClose} title={strings.inviteTitle} submit={strings.createLink} form={id} isBusy={isBusy}>
       <InviteForm id={id} onBusy={setBusy} onCreated={setCreated} />
-    </Dialog>
+    </FormDialog>
   )
 }
 

@@ -2,10 +2,9 @@ import { useId, useState } from 'react'
 import { answer } from '../../api/client.ts'
 import { AccessFields, fullAccess, type MemberAccess } from '../../components/access/AccessFields.tsx'
 import { Choice } from '../../components/access/Choice.tsx'
-import { Button } from '../../components/actions/Button.tsx'
 import { ConflictNotice } from '../../components/conflict/ConflictNotice.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../components/overlays/FormDialog.tsx'
 import { useConditionalSave } from '../../hooks/conditional-save.ts'
 import { useOrganization } from '../../hooks/organization.ts'
 import type { Member, Person, Role } from './people.ts'
@@ -45,15 +44,12 @@ export function RoleDialog({ person, onClose, onChanged }: RoleDialogProps) {
     },
   })
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={strings.roleTitle(person.name)}
-      footer={
-        <Button type="submit" form={id} kind="primary" isBusy={isBusy}>
-          {strings.save}
-        </Button>
-      }
+      submit={strings.save}
+      form={id}
+      isBusy={isBusy}
     >
       <form
         id={id}
@@ -73,6 +69,6 @@ export function RoleDialog({ person, onClose, onChanged }: RoleDialogProps) {
         {role === 'member' && <AccessFields brands={organization.brands} value={access} onValue={setAccess} />}
         {error !== null && <Refusal error={error} />}
       </form>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,11 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { errorOf } from '../../api/errors.ts'
-import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { Select } from '../../components/fields/Select.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../components/overlays/FormDialog.tsx'
 import { showToast } from '../../components/overlays/toasts.ts'
 import { useAction } from '../../hooks/action.ts'
 import { suppressionStrings as strings } from './strings.ts'
@@ -38,17 +37,7 @@ function OpenAddDialog({ onClose }: { readonly onClose: () => void }) {
     })
   const shownBeside = errorOf(error, 'email') ?? errorOf(error, 'expires_at')
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={strings.addTitle}
-      width="small"
-      footer={
-        <Button type="submit" form={id} kind="primary" isBusy={isBusy}>
-          {strings.add}
-        </Button>
-      }
-    >
+    <FormDialog onClose={onClose} title={strings.addTitle} submit={strings.add} form={id} isBusy={isBusy} width="small">
       <form
         id={id}
         className="flex flex-col gap-4"
@@ -79,6 +68,6 @@ function OpenAddDialog({ onClose }: { readonly onClose: () => void }) {
         />
         {error !== null && !shownBeside && <Refusal error={error} />}
       </form>
-    </Dialog>
+    </FormDialog>
   )
 }

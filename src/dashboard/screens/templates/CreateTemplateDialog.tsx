@@ -3,12 +3,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer } from '../../api/client.ts'
 import { errorOf } from '../../api/errors.ts'
-import { Button } from '../../components/actions/Button.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
 import { Select } from '../../components/fields/Select.tsx'
 import { TextInput } from '../../components/fields/TextInput.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
-import { strings as common } from '../../components/strings.ts'
+import { FormDialog } from '../../components/overlays/FormDialog.tsx'
 import { useAction } from '../../hooks/action.ts'
 import { useOrganization } from '../../hooks/organization.ts'
 import { starters, templateStrings as strings } from './strings.ts'
@@ -68,18 +66,13 @@ function OpenCreateTemplateDialog({ starter, onClose }: { readonly starter: stri
   }
   const fieldErrors = { name: errorOf(error, 'name'), slug: errorOf(error, 'slug') }
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={strings.create}
-      footer={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button kind="primary" type="submit" form={formId} isBusy={isBusy}>
-            {strings.create}
-          </Button>
-        </>
-      }
+      submit={strings.create}
+      form={formId}
+      isBusy={isBusy}
+      hasCancel
     >
       <form
         id={formId}
@@ -118,6 +111,6 @@ function OpenCreateTemplateDialog({ starter, onClose }: { readonly starter: stri
         )}
         {error !== null && !fieldErrors.name && !fieldErrors.slug && <Refusal error={error} />}
       </form>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,5 +1,4 @@
-import { Button } from '../../components/actions/Button.tsx'
-import { Dialog } from '../../components/overlays/Dialog.tsx'
+import { ResultDialog } from '../../components/overlays/ResultDialog.tsx'
 import { SecretView } from './SecretView.tsx'
 
 interface SecretDialogProps {
@@ -12,18 +11,8 @@ interface SecretDialogProps {
 /** Shows the secret of an endpoint, which is shown only once. */
 export function SecretDialog({ title, secret, done, onClose }: SecretDialogProps) {
   return (
-    <Dialog
-      isOpen
-      width="large"
-      onClose={onClose}
-      title={title}
-      footer={
-        <Button kind="primary" onClick={onClose}>
-          {done}
-        </Button>
-      }
-    >
+    <ResultDialog onClose={onClose} title={title} done={done} width="large">
       <SecretView secret={secret} />
-    </Dialog>
+    </ResultDialog>
   )
 }

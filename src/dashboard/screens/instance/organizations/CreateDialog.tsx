@@ -2,13 +2,12 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
 import { answer, app } from '../../../api/client.ts'
 import { errorOf } from '../../../api/errors.ts'
-import { Button } from '../../../components/actions/Button.tsx'
 import { CopyField } from '../../../components/actions/CopyField.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { Select } from '../../../components/fields/Select.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
-import { Dialog } from '../../../components/overlays/Dialog.tsx'
-import { strings as shared } from '../../../components/strings.ts'
+import { FormDialog } from '../../../components/overlays/FormDialog.tsx'
+import { ResultDialog } from '../../../components/overlays/ResultDialog.tsx'
 import { type Organization, plans } from './organization.ts'
 import { organizationStrings as strings } from './strings.ts'
 
@@ -22,19 +21,10 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const [owner, setOwner] = useState<CreatedOwner | null>(null)
   if (!owner) return <CreateForm onClose={onClose} onCreated={setOwner} />
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={strings.created}
-      footer={
-        <Button kind="primary" onClick={onClose}>
-          {strings.done}
-        </Button>
-      }
-    >
+    <ResultDialog onClose={onClose} title={strings.created} done={strings.done}>
       <p className="mb-4 text-muted">{strings.createdHint(owner.email)}</p>
       <CopyField label={strings.link} value={owner.link} isShownOnce />
-    </Dialog>
+    </ResultDialog>
   )
 }
 
@@ -70,19 +60,7 @@ function CreateForm({ onClose, onCreated }: CreateFormProps) {
   }
   const [nameError, emailError] = [errorOf(error, 'name'), errorOf(error, 'owner_email')]
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={strings.create}
-      footer={
-        <>
-          <Button onClick={onClose}>{shared.cancel}</Button>
-          <Button kind="primary" type="submit" form={form} isBusy={isBusy}>
-            {strings.create}
-          </Button>
-        </>
-      }
-    >
+    <FormDialog onClose={onClose} title={strings.create} submit={strings.create} form={form} isBusy={isBusy} hasCancel>
       <form id={form} className="flex flex-col gap-4" onSubmit={event => void create(event)}>
         <TextInput label={strings.name} value={name} onValue={setName} error={nameError} maxLength={120} required />
         <TextInput
@@ -103,6 +81,6 @@ function CreateForm({ onClose, onCreated }: CreateFormProps) {
         />
         {error !== null && !nameError && !emailError && <Refusal error={error} />}
       </form>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,12 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer } from '../../../api/client.ts'
-import { Button } from '../../../components/actions/Button.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
-import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../../components/overlays/FormDialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
-import { strings as common } from '../../../components/strings.ts'
 import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useSenderAddress } from '../../sent/sender-address.ts'
@@ -40,18 +38,13 @@ export function SendTestDialog({ slug, values, onClose }: SendTestDialogProps) {
       })
     })
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       onClose={onClose}
       title={strings.sendTestTitle}
-      footer={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button kind="primary" type="submit" form={formId} isBusy={isBusy}>
-            {strings.sendTest}
-          </Button>
-        </>
-      }
+      submit={strings.sendTest}
+      form={formId}
+      isBusy={isBusy}
+      hasCancel
     >
       <form
         id={formId}
@@ -73,6 +66,6 @@ export function SendTestDialog({ slug, values, onClose }: SendTestDialogProps) {
         <TextInput label={strings.to} type="email" isCode required value={to} onValue={setTo} />
         {error !== null && <Refusal error={error} />}
       </form>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,10 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { answer } from '../../../api/client.ts'
-import { Button } from '../../../components/actions/Button.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { Select } from '../../../components/fields/Select.tsx'
-import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../../components/overlays/FormDialog.tsx'
 import { useAction } from '../../../hooks/action.ts'
 import { SecretDialog } from '../SecretDialog.tsx'
 import { useWebhookApi } from '../useWebhookApi.ts'
@@ -33,16 +32,7 @@ export function RotateDialog({ webhook, onClose }: { readonly webhook: Webhook; 
   if (secret !== null)
     return <SecretDialog title={strings.rotatedTitle} secret={secret} done={strings.done} onClose={onClose} />
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={strings.rotateTitle}
-      footer={
-        <Button type="submit" form={formId} kind="primary" isBusy={isBusy}>
-          {strings.rotateNow}
-        </Button>
-      }
-    >
+    <FormDialog onClose={onClose} title={strings.rotateTitle} submit={strings.rotateNow} form={formId} isBusy={isBusy}>
       <form
         id={formId}
         className="flex flex-col gap-4"
@@ -60,6 +50,6 @@ export function RotateDialog({ webhook, onClose }: { readonly webhook: Webhook; 
         />
         {error !== null && <Refusal error={error} />}
       </form>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,9 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { answer, createOrganizationApi } from '../../../api/client.ts'
-import { Button } from '../../../components/actions/Button.tsx'
 import { readableTypes } from '../../../components/events/event-types.ts'
-import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../../components/overlays/FormDialog.tsx'
 import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { SecretDialog } from '../SecretDialog.tsx'
@@ -51,18 +50,16 @@ function OpenCreateWebhookDialog({ onClose }: { readonly onClose: () => void }) 
   if (secret !== null)
     return <SecretDialog title={strings.createdTitle} secret={secret} done={strings.done} onClose={onClose} />
   return (
-    <Dialog
-      isOpen
-      width="large"
+    <FormDialog
       onClose={onClose}
       title={strings.createTitle}
-      footer={
-        <Button type="submit" form={formId} kind="primary" isBusy={isBusy} disabled={fields.types.length === 0}>
-          {strings.create}
-        </Button>
-      }
+      submit={strings.create}
+      form={formId}
+      isBusy={isBusy}
+      isIncomplete={fields.types.length === 0}
+      width="large"
     >
       <WebhookForm id={formId} fields={fields} onFields={setFields} onSubmit={() => void create()} error={error} />
-    </Dialog>
+    </FormDialog>
   )
 }

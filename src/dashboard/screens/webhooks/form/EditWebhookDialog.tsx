@@ -1,9 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { answer } from '../../../api/client.ts'
-import { Button } from '../../../components/actions/Button.tsx'
 import { ConflictNotice } from '../../../components/conflict/ConflictNotice.tsx'
-import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { FormDialog } from '../../../components/overlays/FormDialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
 import { useConditionalSave } from '../../../hooks/conditional-save.ts'
 import { useWebhookApi } from '../useWebhookApi.ts'
@@ -33,16 +32,14 @@ export function EditWebhookDialog({ webhook, onClose }: { readonly webhook: Webh
     show: theirs => setFields(fieldsOf(theirs)),
   })
   return (
-    <Dialog
-      isOpen
-      width="large"
+    <FormDialog
       onClose={onClose}
       title={strings.editTitle}
-      footer={
-        <Button type="submit" form={formId} kind="primary" isBusy={isBusy} disabled={fields.types.length === 0}>
-          {strings.save}
-        </Button>
-      }
+      submit={strings.save}
+      form={formId}
+      isBusy={isBusy}
+      isIncomplete={fields.types.length === 0}
+      width="large"
     >
       {isConflict && <ConflictNotice onKeep={keepMine} onTake={takeTheirs} />}
       <WebhookForm
@@ -53,6 +50,6 @@ export function EditWebhookDialog({ webhook, onClose }: { readonly webhook: Webh
         error={error}
         isChange
       />
-    </Dialog>
+    </FormDialog>
   )
 }
