@@ -9,8 +9,7 @@ import { maxBodyBytes } from '../../api/request-body.ts'
 import { type RequestContext, setRequestContext } from '../../api/request-context.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Id } from '../../base/ids.ts'
-import type { Log } from '../../base/observability/log.ts'
-import { type SpanOptions, traced } from '../../base/observability/tracing.ts'
+import { traced } from '../../base/observability/tracing.ts'
 import { Refusal, refuse } from '../../base/refusal.ts'
 import type { ClientLimits } from '../limits/client-limits.ts'
 import { mcpPath, resourceMetadataUrl } from '../mcp/protected-resource.ts'
@@ -23,19 +22,18 @@ import { classifyError } from './error-classification.ts'
 import { requireSmallHeader } from './limits/header-size.ts'
 import { openMemoryBudget } from './limits/memory-budget.ts'
 import { newPendingRequest, type PendingRequest, readOnlyCaller, withoutBody } from './pending-request.ts'
-import { clientRequestId, requestLogRow } from './request-log-row.ts'
+import { requestLogRow } from './request-log-row.ts'
+import { type ObservationDeps, recordResponse, spanOf, templateOf } from './request-observation.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
-import { countResponse, knownMethod } from './response-metrics.ts'
 import type { RequestTarget } from './routing/request-target.ts'
 
 /** What the request pipeline depends on. */
-export interface RequestPipelineDeps {
+export interface RequestPipelineDeps extends ObservationDeps {
   readonly authenticator: KeyAuthenticator
   readonly sessionAuthenticator: SessionRequestDeps['authenticator']
   readonly idempotencyKeys: IdempotencyKeys
   readonly requestLog: RequestLog
   readonly clock: Clock
-  readonly log: Log
   readonly clientLimits: ClientLimits
   /** Of one person in the dashboard. */
   readonly publicUrl: string | undefined
@@ -45,8 +43,6 @@ export interface RequestPipelineDeps {
   readonly bufferResponse: ResponseBuffer
   /** The methods of a path, for the header Allow; undefined: no route has the path. */
   readonly allowedMethods: (path: string) => string | undefined
-  /** The template of a path's route (`/v1/emails/:id`); undefined: no route has the path. */
-  readonly routeTemplate: (path: string) => string | undefined
 }
 
 /** Gives the address of the client; only while the connection is open. */
@@ -234,17 +230,6 @@ function hasKey(caller: Caller): caller is Caller & { readonly keyId: Id<'key'> 
   return caller.keyId !== null
 }
 
-/** Named by OpenTelemetry's conventions for HTTP servers; by the route, since the path itself may hold secrets. */
-function spanOf({ id, request }: PendingRequest, route: string | undefined): SpanOptions {
-  const method = knownMethod(request.method)
-  return {
-    name: route === undefined ? method : `${method} ${route}`,
-    kind: 'server',
-    attributes: { 'http.request.method': method, 'http.route': route, 'mailroom.request_id': id },
-    traceparent: request.headers.get('traceparent') ?? undefined,
-  }
-}
-
 /** The refusals of {@link requireBoundedBody}. */
 export const largeBodyRefusals = ['payload_too_large'] as const
 
@@ -272,42 +257,4 @@ function setCommonHeaders(headers: Headers, pending: PendingRequest): void {
   headers.set('x-ratelimit-limit', String(rateLimit.limit))
   headers.set('x-ratelimit-remaining', String(rateLimit.remaining))
   headers.set('x-ratelimit-reset', String(rateLimit.resetsAt))
-}
-
-/** The template of the request's route, for the log and the metrics; undefined: no route has its path. */
-function templateOf({ target }: PendingRequest, deps: Pick<RequestPipelineDeps, 'routeTemplate'>): string | undefined {
-  if (target.audience === 'file') return '/app/*'
-  const template = deps.routeTemplate(target.routedPath)
-  return target.audience === 'member' && template !== undefined ? `/app/api${template}` : template
-}
-
-function recordResponse(
-  deps: Pick<RequestPipelineDeps, 'log' | 'routeTemplate'>,
-  pending: PendingRequest,
-  status: number,
-) {
-  const { log } = deps
-  const seconds = (performance.now() - pending.startedMs) / 1000
-  const { method } = pending.request
-  const route = templateOf(pending, deps)
-  countResponse({ method, route, status, code: pending.errorCode, seconds })
-  // A success is logged at debug only, unless it created an email: its way through the log begins here.
-  const level = status < 400 && pending.emailId === undefined ? 'debug' : 'info'
-  if (!log.isLevelEnabled(level)) return
-  log[level](
-    {
-      request_id: pending.id,
-      client_request_id: clientRequestId(pending.request) ?? undefined,
-      method,
-      route,
-      status,
-      duration_ms: Math.round(seconds * 10_000) / 10,
-      api_key_id: pending.caller?.keyId ?? undefined,
-      user_id: pending.session?.userId,
-      email_id: pending.emailId,
-      error_code: pending.errorCode,
-      idempotent_replay: pending.replayedResponse !== undefined || undefined,
-    },
-    'request answered',
-  )
 }
