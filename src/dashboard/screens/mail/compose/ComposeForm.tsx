@@ -4,15 +4,13 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { answer } from '../../../api/client.ts'
 import { errorOf } from '../../../api/errors.ts'
 import { Button } from '../../../components/actions/Button.tsx'
-import { ConflictNotice } from '../../../components/conflict/ConflictNotice.tsx'
-import { conflictStrings } from '../../../components/conflict/strings.ts'
-import { Notice } from '../../../components/feedback/Notice.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
 import { ConfirmDialog } from '../../../components/overlays/ConfirmDialog.tsx'
 import { useAction } from '../../../hooks/action.ts'
 import { useOrganization } from '../../../hooks/organization.ts'
 import { useTitle } from '../../../hooks/title.ts'
 import { mailStrings as strings } from '../strings.ts'
+import { DraftConflict, RestoredNotice } from './DraftNotices.tsx'
 import { blankDraft, copiesOf, type DraftFields, isBlank, isSameDraft } from './draft-fields.ts'
 import type { SaveState } from './draft-saver.ts'
 import { createDraftSaver, type DraftSaver } from './draft-saver.ts'
@@ -194,6 +192,13 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
     await saver.overwrite(theirs && storedOf(theirs))
   }
 
+  const discardRestored = () => {
+    forgetText(localStorage, name.current)
+    latest.current = base
+    setFields(base)
+    setRestored(false)
+  }
+
   return (
     <form
       onSubmit={event => event.preventDefault()}
@@ -207,42 +212,9 @@ export function ComposeForm({ stored, onMade }: ComposeFormProps) {
         <SaveStatus state={saveState} isLocal={!maySave} />
       </div>
       <div className="flex flex-col gap-3">
-        {isRestored && (
-          <Notice
-            tone="info"
-            title={strings.restored}
-            action={
-              <div className="flex flex-wrap gap-2">
-                <Button size="small" onClick={() => change({})}>
-                  {conflictStrings.keepMine}
-                </Button>
-                <Button
-                  size="small"
-                  onClick={() => {
-                    forgetText(localStorage, name.current)
-                    latest.current = base
-                    setFields(base)
-                    setRestored(false)
-                  }}
-                >
-                  {strings.discardMine}
-                </Button>
-              </div>
-            }
-          />
-        )}
-        {saveState.kind === 'conflict' && !saveState.isGone && (
-          <ConflictNotice title={strings.conflict} onKeep={keepMine} onTake={takeTheirs} />
-        )}
-        {saveState.kind === 'conflict' && saveState.isGone && (
-          <ConflictNotice
-            title={strings.conflictGone}
-            hint={strings.conflictGoneHint}
-            keepLabel={strings.keepAsNew}
-            takeLabel={strings.discardMine}
-            onKeep={keepMine}
-            onTake={async () => leave()}
-          />
+        {isRestored && <RestoredNotice onKeep={() => change({})} onDiscard={discardRestored} />}
+        {saveState.kind === 'conflict' && (
+          <DraftConflict isGone={saveState.isGone} onKeep={keepMine} onTake={takeTheirs} onLeave={leave} />
         )}
         {saveState.kind === 'refused' && <Refusal error={saveState.error} />}
       </div>
