@@ -3,9 +3,11 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
+import NodeClam from 'clamscan'
 import type { ClamdAddress } from '../../../src/base/config/config.ts'
 import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
-import { ClamdStream } from '../../../src/ports/scanner/clamd-stream.ts'
+import { ClamdSocket } from '../../../src/ports/scanner/clamd-socket.ts'
+import { InstreamCommand } from '../../../src/ports/scanner/instream-command.ts'
 import type { Scanner } from '../../../src/ports/scanner/port.ts'
 import { until } from '../../harness/until.ts'
 
@@ -184,6 +186,23 @@ test('unscanned for ERROR, READ TIMED OUT, limits and nonsense', async () => {
   expect(found[3]).toMatchObject({ why: 'Heuristics.Limits.Exceeded.MaxFileSize' })
 })
 
+test('clamscan itself reports COMMAND READ TIMED OUT as neither clean nor infected (kylefarris/clamscan#69)', async () => {
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end('COMMAND READ TIMED OUT\0'))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const clam = await new NodeClam().init({
+    clamdscan: { host: '127.0.0.1', port, timeout: 2000, localFallback: false, bypassTest: true, path: '' },
+    clamscan: { active: false, path: '' },
+  })
+  // Once this rejects, the bug is gone: scanFrom in clamscan.ts need not expect null any more.
+  expect((await clam.scanStream(Readable.from([Buffer.from('a')]))).isInfected as boolean | null).toBeNull()
+  server.close()
+})
+
 test('a reply that comes before the end of the message does not count as clean', async () => {
   const scanner = await peer(repliesWith('stream: OK\0'), { atOnce: true })
   const slow = Readable.from(
@@ -219,11 +238,17 @@ test('a connection that opens after its scan was given up is closed', async () =
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
-  const stream = new ClamdStream()
-  const reply = stream.sendAll({ kind: 'tcp', host: '127.0.0.1', port }, Buffer.from('a'))
-  stream.fail(new Error('given up'))
+  const at = { kind: 'tcp', host: '127.0.0.1', port } as const
+  const command = new InstreamCommand()
+  const reply = command.send(at, Buffer.from('a'))
+  command.fail(new Error('given up'))
   await expect(reply).rejects.toThrow('given up')
   await until(() => closed === 1)
+  const socket = new ClamdSocket()
+  const connecting = socket.connect(at)
+  socket.destroy()
+  await connecting
+  await until(() => closed === 2)
   server.close()
 })
 

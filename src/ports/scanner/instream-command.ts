@@ -6,36 +6,24 @@ const lengthBytes = 4
 /** A chunk of no bytes ends the content. */
 const end = Buffer.alloc(lengthBytes)
 const maxReplyBytes = 64 * 1024
-const maxCopiedBytes = 64 * 1024
 /** What a short message is framed in, kept so that it leaves the garbage collector nothing. */
 const frameBuffer = Buffer.allocUnsafeSlow(128 * 1024)
 
 /**
- * One INSTREAM command (clamd(8)), over a connection of its own. The content comes to clamd in as few packets as possible: it has
- * one reading thread, which goes through all connections for each packet.
+ * One INSTREAM command (clamd(8)) for content in memory, over a connection of its own: written at once, past the streams of
+ * clamscan, which cost a small message more than its scan costs us otherwise. clamd has one reading thread, which goes through all
+ * connections for each packet.
  */
-export class ClamdStream {
-  /** What clamd replied; empty: it closed the connection without a reply. Rejects when there is none that counts. */
-  readonly reply: Promise<string>
+export class InstreamCommand {
   private readonly outcome = Promise.withResolvers<string>()
   private socket: Socket | undefined
   /** Framed, and not yet written. */
   private unsent: Buffer | undefined
   private received = ''
-  /** Was all of the content given, so that there may be a reply once all is written? */
-  private isWhole = false
   private isOver = false
-  private onDrained: (() => void) | undefined
 
-  constructor() {
-    this.reply = this.outcome.promise
-    // Whoever sends may fail before somebody waits for the reply.
-    this.reply.catch(() => undefined)
-  }
-
-  /** Sends content that is in memory, and waits for the reply. */
-  sendAll(address: ClamdAddress, content: Buffer): Promise<string> {
-    this.isWhole = true
+  /** Gives what clamd replied; empty: it closed the connection without a reply. @throws when there is no reply that counts */
+  send(address: ClamdAddress, content: Buffer): Promise<string> {
     this.connect(address, () => {
       const length = command.length + lengthBytes + content.length + end.length
       const isShort = length <= frameBuffer.length
@@ -46,31 +34,7 @@ export class ClamdStream {
       end.copy(framed, length - end.length)
       this.write(framed, isShort)
     })
-    return this.reply
-  }
-
-  /** Sends content in chunks, none of them empty; reads the next one when clamd has taken the last. */
-  async sendChunks(address: ClamdAddress, first: Buffer, rest: AsyncIterator<Buffer>): Promise<string> {
-    const connected = Promise.withResolvers<void>()
-    this.connect(address, connected.resolve)
-    this.outcome.promise.then(
-      () => connected.resolve(),
-      () => connected.resolve(),
-    )
-    await connected.promise
-    try {
-      await this.sendChunk([command], first)
-      for (;;) {
-        const next = await rest.next()
-        if (next.done || this.isOver) break
-        if (next.value.length > 0) await this.sendChunk([], next.value)
-      }
-      this.isWhole = true
-      await this.send([end])
-    } catch (error) {
-      this.fail(error)
-    }
-    return await this.reply
+    return this.outcome.promise
   }
 
   /** Ends the exchange, if it is not over. */
@@ -103,26 +67,6 @@ export class ClamdStream {
     connecting.catch(error => this.fail(error))
   }
 
-  /** A long chunk is not copied behind its length, which costs more than another packet. */
-  private async sendChunk(before: readonly Buffer[], chunk: Buffer): Promise<void> {
-    const head = [...before, lengthOf(chunk)]
-    if (chunk.length > maxCopiedBytes) {
-      await this.send(head)
-      await this.send([chunk])
-    } else await this.send([...head, chunk])
-  }
-
-  /** Resolves when all was written, or never will be. */
-  private send(pieces: readonly Buffer[]): Promise<void> | undefined {
-    if (this.isOver) return undefined
-    const [only] = pieces
-    this.write(only && pieces.length === 1 ? only : Buffer.concat(pieces), false)
-    if (!this.unsent) return undefined
-    return new Promise(resolve => {
-      this.onDrained = resolve
-    })
-  }
-
   private write(bytes: Buffer, isReused: boolean): void {
     const sent = Math.max(this.socket?.write(bytes) ?? 0, 0)
     const rest = bytes.subarray(sent)
@@ -134,12 +78,6 @@ export class ClamdStream {
     if (this.isOver || !unsent) return
     this.unsent = undefined
     this.write(unsent, false)
-    if (!this.unsent) this.drained()
-  }
-
-  private drained(): void {
-    this.onDrained?.()
-    this.onDrained = undefined
   }
 
   private read(bytes: Buffer): void {
@@ -153,7 +91,7 @@ export class ClamdStream {
     if (this.isOver) return
     const reply = this.received.replaceAll('\0', ' ').trim()
     // A reply to content of which clamd has not all says nothing.
-    if (this.isWhole && this.socket && !this.unsent) this.conclude(() => this.outcome.resolve(reply))
+    if (this.socket && !this.unsent) this.conclude(() => this.outcome.resolve(reply))
     else this.fail(new Error(reply ? `clamd read not all of the message: ${reply}` : 'clamd closed the connection'))
   }
 
@@ -163,12 +101,5 @@ export class ClamdStream {
     this.unsent = undefined
     this.socket?.terminate()
     settle()
-    this.drained()
   }
-}
-
-function lengthOf(chunk: Buffer): Buffer {
-  const length = Buffer.allocUnsafe(lengthBytes)
-  length.writeUInt32BE(chunk.length)
-  return length
 }
