@@ -38,6 +38,16 @@ export interface UnseenEvent {
   readonly created_at: Instant
 }
 
+/** Events that one call wrote, at positions in a row: almost always all that it wrote. */
+interface UnseenRun {
+  readonly first: number | string
+  readonly last: number | string
+  readonly count: number | string
+  /** The sequence of each, less its position; null: they are still to be numbered. */
+  readonly shift: number | string | null
+  readonly created_at: Instant
+}
+
 /** The first committed events at the positions that were not seen, in the order in which they were written. */
 export async function selectUnseenEvents(
   db: Db,
@@ -49,18 +59,35 @@ export async function selectUnseenEvents(
       ? `(e.position BETWEEN ${first} AND ${last} AND n.position IS NULL)`
       : `e.position BETWEEN ${first} AND ${last}`,
   )
-  const rows = await selectRows<UnseenEvent>(
-    db,
-    `SELECT e.position, n.sequence, e.created_at FROM events e FORCE INDEX (PRIMARY)
+  const unseen = `SELECT e.position, n.sequence, e.created_at FROM events e FORCE INDEX (PRIMARY)
       LEFT JOIN event_numbers n FORCE INDEX (event_numbers_position) ON n.position = e.position
-      WHERE ${[...ranges, `e.position > ${through}`].join(' OR ')} ORDER BY e.position LIMIT ${limit}`,
+      WHERE ${[...ranges, `e.position > ${through}`].join(' OR ')} ORDER BY e.position LIMIT ${limit}`
+  // A row for each event costs this process more than the look-up costs the database.
+  const runs = await selectRows<UnseenRun>(
+    db,
+    `SELECT MIN(position) AS first, MAX(position) AS last, COUNT(*) AS count, created_at,
+        CAST(sequence AS SIGNED) - CAST(position AS SIGNED) AS shift
+      FROM (${unseen}) u GROUP BY created_at, shift ORDER BY first`,
     [],
   )
+  if (runs.every(isWithoutGaps)) return runs.flatMap(eventsOf)
+  const rows = await selectRows<UnseenEvent>(db, unseen, [])
   return rows.map(({ position, sequence, created_at }) => ({
     position: Number(position),
     sequence: sequence === null ? null : Number(sequence),
     created_at,
   }))
+}
+
+function isWithoutGaps({ first, last, count }: UnseenRun): boolean {
+  return Number(last) - Number(first) + 1 === Number(count)
+}
+
+function eventsOf({ first, count, shift, created_at }: UnseenRun): readonly UnseenEvent[] {
+  return Array.from({ length: Number(count) }, (_, i) => {
+    const position = Number(first) + i
+    return { position, sequence: shift === null ? null : position + Number(shift), created_at }
+  })
 }
 
 /**
