@@ -99,7 +99,8 @@ export async function selectRowBatch(
   const keyOf = (row: SnapshotRow) => key.map(column => row[column] ?? null)
   const conditions = [...(after ? [afterKeyCondition(key)] : []), ...(name === 'blobs' ? ['complete = 1'] : [])]
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(condition => `(${condition})`).join(' AND ')}`
-  const order = key.map(column => `\`${column}\``).join(', ')
+  // With the table: a name by itself is the column of the result, which may be the number as text.
+  const order = key.map(column => `\`${name}\`.\`${column}\``).join(', ')
   const text = `SELECT ${columns.map(column => expressionOf(name, column)).join(', ')} FROM \`${name}\` ${where} ORDER BY ${order} LIMIT ${limit}`
   const values = after ? key.flatMap((_, i) => keyOf(after).slice(0, i + 1)) : []
   return await selectRows<SnapshotRow>(db, text, values)
