@@ -33,6 +33,9 @@ const maxGapsChecked = 16
 const watermarkStep = 1000
 const watermarkMs = 60_000
 
+/** After so many rounds in which nobody else numbered events, a process takes it that nobody does. */
+const roundsAlone = 10
+
 /** What a process knows from its earlier rounds, so that each looks only at what is new. A new one begins at the watermark. */
 export interface NumberingMemory {
   seen: { readonly positions: SeenPositions; readonly newest: NewestNumbered } | undefined
@@ -40,6 +43,8 @@ export interface NumberingMemory {
   observedMs: number
   roundAtMs: number | undefined
   watermarkAtMs: number
+  /** Rounds in a row in which nobody else had numbered what this process saw. */
+  roundsAlone: number
 }
 
 /** The event with the highest sequence that a memory rests on. */
@@ -49,7 +54,7 @@ interface NewestNumbered {
 }
 
 export function newNumberingMemory(): NumberingMemory {
-  return { seen: undefined, observedMs: 0, roundAtMs: undefined, watermarkAtMs: 0 }
+  return { seen: undefined, observedMs: 0, roundAtMs: undefined, watermarkAtMs: 0, roundsAlone: 0 }
 }
 
 export interface NumberingOptions {
@@ -100,6 +105,7 @@ function observe(memory: NumberingMemory, nowMs: number): void {
 function positionsOf(memory: NumberingMemory, { watermark, writtenAt }: NumberingStart): SeenPositions {
   if (memory.seen && writtenAt === memory.seen.newest.writtenAt) return memory.seen.positions
   memory.seen = undefined
+  memory.roundsAlone = 0
   return { through: watermark, gaps: [] }
 }
 
@@ -127,12 +133,16 @@ async function numberUnseen(db: Db, { memory, clock, start, positions }: Numberi
   let oldest: UnseenEvent | undefined
   let count = 0
   for (let page = 1; ; page++) {
-    const events = await selectUnseenEvents(db, seen, maxNumberedAtOnce)
+    // If somebody did meanwhile, the unique index refuses the numbers of this round, and the next one looks.
+    const isAlone = memory.roundsAlone >= roundsAlone && seen.gaps.length === 0
+    const events = await selectUnseenEvents(db, seen, maxNumberedAtOnce, isAlone)
     const unnumbered = events.filter(event => event.sequence === null)
     oldest ??= unnumbered[0]
     measure(count + unnumbered.length, oldest, clock.now())
     const last = start.last + count
-    if (!(await numberAll(db, unnumbered, last))) return count
+    const areNumbered = await numberAll(db, unnumbered, last)
+    memory.roundsAlone = areNumbered && unnumbered.length === events.length ? memory.roundsAlone + 1 : 0
+    if (!areNumbered) return count
     count += unnumbered.length
     const now = clock.now()
     for (const event of unnumbered) sequenceLag.observe(ageSeconds(event, now))

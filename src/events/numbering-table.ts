@@ -48,20 +48,17 @@ interface UnseenRun {
   readonly created_at: Instant
 }
 
-/** The first committed events at the positions that were not seen, in the order in which they were written. */
+/**
+ * The first committed events at the positions that were not seen, in the order in which they were written.
+ * @param areUnnumbered the caller takes it that none of them has a sequence: then that is not looked up
+ */
 export async function selectUnseenEvents(
   db: Db,
-  { through, gaps }: SeenPositions,
+  seen: SeenPositions,
   limit: number,
+  areUnnumbered = false,
 ): Promise<readonly UnseenEvent[]> {
-  const ranges = gaps.map(({ first, last, isMerged }) =>
-    isMerged
-      ? `(e.position BETWEEN ${first} AND ${last} AND n.position IS NULL)`
-      : `e.position BETWEEN ${first} AND ${last}`,
-  )
-  const unseen = `SELECT e.position, n.sequence, e.created_at FROM events e FORCE INDEX (PRIMARY)
-      LEFT JOIN event_numbers n FORCE INDEX (event_numbers_position) ON n.position = e.position
-      WHERE ${[...ranges, `e.position > ${through}`].join(' OR ')} ORDER BY e.position LIMIT ${limit}`
+  const unseen = `${areUnnumbered ? selectAfter(seen) : selectWithSequences(seen)} ORDER BY e.position LIMIT ${limit}`
   // A row for each event costs this process more than the look-up costs the database.
   const runs = await selectRows<UnseenRun>(
     db,
@@ -77,6 +74,22 @@ export async function selectUnseenEvents(
     sequence: sequence === null ? null : Number(sequence),
     created_at,
   }))
+}
+
+function selectWithSequences({ through, gaps }: SeenPositions): string {
+  const ranges = gaps.map(({ first, last, isMerged }) =>
+    isMerged
+      ? `(e.position BETWEEN ${first} AND ${last} AND n.position IS NULL)`
+      : `e.position BETWEEN ${first} AND ${last}`,
+  )
+  return `SELECT e.position, n.sequence, e.created_at FROM events e FORCE INDEX (PRIMARY)
+      LEFT JOIN event_numbers n FORCE INDEX (event_numbers_position) ON n.position = e.position
+      WHERE ${[...ranges, `e.position > ${through}`].join(' OR ')}`
+}
+
+function selectAfter({ through }: SeenPositions): string {
+  return `SELECT e.position, NULL AS sequence, e.created_at FROM events e FORCE INDEX (PRIMARY)
+      WHERE e.position > ${through}`
 }
 
 function isWithoutGaps({ first, last, count }: UnseenRun): boolean {

@@ -293,3 +293,26 @@ test('after a restore events are numbered whose positions are below those of bef
   await resetWatermark(db)
   expect(await watermark()).toBe(2)
 })
+
+test('a process that numbered alone for long notices when another one did', async () => {
+  const own = await freshDatabase(2)
+  const { db } = own
+  const organizationId = newId('org')
+  const [ours, theirs] = [newNumberingMemory(), newNumberingMemory()]
+  const append = (n: number) => appendEvents(db, [event(organizationId, n)])
+  for (let n = 0; n < 12; n++) {
+    await append(n)
+    expect(await numberEvents(db, { memory: ours })).toBe(1)
+  }
+  await append(12)
+  expect(await numberEvents(db, { memory: theirs })).toBe(1)
+  await append(13)
+  // Nothing gets a second number, and the next round looks.
+  expect(await numberEvents(db, { memory: ours })).toBe(0)
+  expect(await numberEvents(db, { memory: ours })).toBe(1)
+  const { events } = await selectEvents(db, { organizationId, after: 0, limit: 100 })
+  expect(events.map(row => [row.sequence, JSON.parse(row.data).n])).toEqual(
+    Array.from({ length: 14 }, (_, n) => [n + 1, n]),
+  )
+  await own.close()
+})
