@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type DatabaseSchema, type EmailStatus, type Flag, toJson } from '../../base/database/schema.ts'
@@ -165,12 +165,14 @@ export interface RescheduledRow {
   readonly lastReply: string | null
   /** May the provider have taken it, at this attempt or before? */
   readonly isAmbiguous: boolean
+  /** When it is due instead, if nobody holds it any more. */
+  readonly dueIfReleased?: Instant
 }
 
 /** Ends the leases of these rows and makes them due again later. */
 export async function updateRescheduled(db: Db, rows: readonly RescheduledRow[]): Promise<void> {
   if (rows.length === 0) return
-  const caseOf = (value: (row: RescheduledRow) => string | number | null) =>
+  const caseOf = (value: (row: RescheduledRow) => string | number | null | RawBuilder<unknown>) =>
     sql<never>`CASE id ${sql.join(
       rows.map(row => sql`WHEN ${row.id} THEN ${value(row)}`),
       sql` `,
@@ -181,7 +183,9 @@ export async function updateRescheduled(db: Db, rows: readonly RescheduledRow[])
       lease: null,
       submitting: null,
       ambiguous: caseOf(row => Number(row.isAmbiguous)),
-      due_at: caseOf(row => row.dueAt),
+      due_at: caseOf(({ dueAt, dueIfReleased }) =>
+        dueIfReleased ? sql`IF(held_at IS NULL, ${dueIfReleased}, ${dueAt})` : dueAt,
+      ),
       attempts: caseOf(row => row.attempts),
       last_reply: caseOf(row => row.lastReply),
     })

@@ -26,6 +26,8 @@ export type NextStep =
       readonly lastReply: string | null
       /** May the provider have taken it, at this attempt or before? */
       readonly isAmbiguous: boolean
+      /** When it is due instead, should the operator, who holds it, have released it meanwhile; absent: nobody holds it. */
+      readonly dueIfReleased?: Instant
     }
 
 /** How long an email waits after a route error, unless the circuit breaker makes it wait longer. */
@@ -63,7 +65,7 @@ export function postponeAttempt(
   claimed: ClaimedRecipient,
   dueAt: Instant,
   lastReply: string | null = claimed.lastReply,
-): NextStep {
+): Extract<NextStep, { kind: 'retry' }> {
   const at = dueAt < claimed.expiresAt ? dueAt : claimed.expiresAt
   const { attempts, isAmbiguous } = claimed
   return { kind: 'retry', event: null, dueAt: at, attempts, lastReply, isAmbiguous }
@@ -216,7 +218,7 @@ export function endBeforeSubmission(claimed: ClaimedRecipient, isSuppressed: boo
     const extra = claimed.isAmbiguous ? { ambiguous: true } : {}
     return { kind: 'end', event: { ...base, type: 'failed', enhancedCode: '4.4.7', detail, extra } }
   }
-  if (claimed.heldAt !== null) return postponeAttempt(claimed, claimed.expiresAt)
+  if (claimed.heldAt !== null) return { ...postponeAttempt(claimed, claimed.expiresAt), dueIfReleased: now }
   if (isSuppressed && claimed.scheduledAt !== null && claimed.attempts === 0) {
     const detail = 'The recipient was suppressed when the email was due.'
     return { kind: 'end', event: { ...base, type: 'suppressed', detail } }
