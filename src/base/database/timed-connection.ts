@@ -67,7 +67,7 @@ export class TimedConnection {
     const runNext = () => this.run(statement, parameters, done)
     if (isSelect(statement)) {
       // What changes nothing need not wait for the answer.
-      this.setAutocommit(true, error => error && this.fail(error as Error))
+      this.setAutocommit(true, () => undefined)
       runNext()
     } else this.setAutocommit(true, error => (error ? done(error) : runNext()))
   }
@@ -93,8 +93,11 @@ export class TimedConnection {
   }
 
   private setAutocommit(isOn: boolean, done: Done): void {
+    // From when it may be on until the server has said that it is off, it counts as on: then a transaction turns it off.
+    if (isOn) this.isAutocommit = true
     this.sendText(`SET autocommit = ${isOn ? 1 : 0}`, (error, result) => {
-      if (!error) this.isAutocommit = isOn
+      if (error) this.fail(error as Error)
+      else this.isAutocommit = isOn
       done(error, result)
     })
   }

@@ -207,3 +207,17 @@ test('a statement without a transaction is committed by itself, also on a connec
   expect(await existing([first, second])).toEqual([first, second])
   await one.close()
 })
+
+test('a select that cannot be sent leaves the next transaction whole', async () => {
+  const one = openDatabase(database.url, 1)
+  const id = newId('org')
+  await inTransaction(one.db, tx => selectRows(tx, 'SELECT ? AS n', [1]))
+  await expect(selectRows(one.db, 'SELECT ? AS n', [undefined])).rejects.toThrow(TypeError)
+  const failed = inTransaction(one.db, async tx => {
+    await insert(tx, id)
+    throw new Error('no')
+  })
+  await expect(failed).rejects.toThrow('no')
+  expect(await existing([id])).toEqual([])
+  await one.close()
+})
