@@ -172,8 +172,8 @@ export function changeMember(
         message: `${id} is ${withArticle(member.role)} and has all brands and permissions.`,
       })
     const granted = access.permissions ? formatPermissions(access.permissions) : member.permissions
-    const wanted = { role: member.role, permissions: granted, brandIds: access.brand_ids }
-    if (await applyAccess(db, deps.clock, member, wanted, { if_updated_at })) {
+    const requested = { role: member.role, permissions: granted, brandIds: access.brand_ids }
+    if (await applyAccess(db, deps.clock, member, requested, { if_updated_at })) {
       const detail = { email: member.email, ...access }
       await recordCallerEntry(db, actor, deps.clock, { action: 'member.change', subject: member.id, detail })
     }
@@ -191,13 +191,13 @@ async function applyAccess(
   db: Db,
   clock: Clock,
   member: MemberRow,
-  wanted: Pick<MemberRow, 'role' | 'permissions'> & { readonly brandIds: readonly string[] | undefined },
+  requested: Pick<MemberRow, 'role' | 'permissions'> & { readonly brandIds: readonly string[] | undefined },
   condition: ConditionalChange,
 ): Promise<boolean> {
   requireUnchanged(`What ${member.name} may do`, { updated_at: lastUpdatedAt(member) }, condition)
   const before = (await selectMemberBrands(db, [member.id])).get(member.id) ?? []
-  const after = wanted.brandIds ? await setBrands(db, member, wanted.brandIds) : before
-  const { role, permissions } = wanted
+  const after = requested.brandIds ? await setBrands(db, member, requested.brandIds) : before
+  const { role, permissions } = requested
   if (isDeepStrictEqual([role, permissions, after], [member.role, member.permissions, before])) return false
   const updated_at = nextUpdatedAt(lastUpdatedAt(member), clock.now())
   await updateMember(db, member.organization_id, member.id, { role, permissions, updated_at })
@@ -224,8 +224,8 @@ export function changeRole(
   return inTransaction(deps.db, async db => {
     const { member, owners } = await lockMember(db, actor.organizationId, id)
     if (access.role !== 'owner') requireOtherOwner(member, owners)
-    const wanted = { role: access.role, permissions: permissionsOf(access), brandIds: brandsOf(access) }
-    if (await applyAccess(db, deps.clock, member, wanted, condition)) {
+    const requested = { role: access.role, permissions: permissionsOf(access), brandIds: brandsOf(access) }
+    if (await applyAccess(db, deps.clock, member, requested, condition)) {
       const detail = { email: member.email, before: member.role, ...access }
       await recordCallerEntry(db, actor, deps.clock, { action: 'member.role', subject: member.id, detail })
     }

@@ -37,7 +37,8 @@ export async function checkDmarc(
     const { response, reason, dkimAligned } = await evaluate(
       [headerFrom, fromFields, spfDomains, dkimDomains],
       resolver,
-      asked => evaluateDmarc({ headerFrom, fromFields, spfDomains, dkimDomains, resolver: asked, strict: true }),
+      recordingResolve =>
+        evaluateDmarc({ headerFrom, fromFields, spfDomains, dkimDomains, resolver: recordingResolve, strict: true }),
     )
     if (!response) return withoutFromDomain('permerror', reason ?? 'From has no domain')
     const aligns = alignment(response, dkimAligned)

@@ -37,8 +37,8 @@ export function mailauthAuthenticator({ resolver, hostname, messageTimeoutMs }: 
       const resolve = mailauthResolver(resolver, deadline.signal, name => tooLongKeys.add(name))
       try {
         const [spf, message] = await Promise.all([
-          checkSpfAgain([input.mailFrom, input.remoteIp, input.helo], resolve, asked =>
-            checkSpf(input, hostname, asked),
+          checkSpfAgain([input.mailFrom, input.remoteIp, input.helo], resolve, recordingResolve =>
+            checkSpf(input, hostname, recordingResolve),
           ),
           verifySignatures(input.content, resolve, readKeys),
         ])
