@@ -1,23 +1,17 @@
 import { batched } from '../../../base/concurrency/batch.ts'
 import { newWakeup } from '../../../base/concurrency/wakeup.ts'
 import { isDatabaseUnavailable } from '../../../base/database/database.ts'
-import { fromJson } from '../../../base/database/schema.ts'
-import { eventText } from '../../event-json.ts'
-import { isEventType } from '../../event-types.ts'
-import { selectEvents } from '../../read-events.ts'
-import type { SequencedEvent } from '../../table.ts'
-import { selectDeliveredSequences, selectDueDeliveries } from '../deliveries/table.ts'
 import type { DisabledReason } from '../disabled-reason.ts'
 import { loadMakerRights, type MakerRights, maySeeAnyType, maySeeEvent } from '../rights.ts'
-import { typesOf } from '../schema.ts'
 import { selectAnyWebhook, type WebhookRow } from '../table.ts'
 import { attemptDelivery } from './attempt.ts'
 import { releaseWebhook, updateReadThrough } from './claim-table.ts'
 import type { DispatchDeps } from './dispatch-deps.ts'
 import { countAttempt } from './dispatch-metrics.ts'
 import type { FairSlots } from './fair-slots.ts'
-import { type DeliveryTask, endedOutcome, outcomeOf, type TaskOutcome, taskOfDue } from './outcome.ts'
-import { disableNotAllowed, prefixOf, type SettledDispatch, settleDispatch } from './settlement.ts'
+import { type DeliveryTask, endedOutcome, outcomeOf, type TaskOutcome } from './outcome.ts'
+import { PendingTasks } from './pending-tasks.ts'
+import { disableNotAllowed, type SettledDispatch, settleDispatch } from './settlement.ts'
 
 export interface EndpointWorkerDeps extends DispatchDeps {
   /** Names this process in leases. */
@@ -31,7 +25,6 @@ export interface EndpointWorkerDeps extends DispatchDeps {
 
 /** Attempts at the same time to one webhook; while it fails, one: it is only probed. */
 const maxInFlight = 4
-const maxLoaded = 16
 /** The webhook and the rights of its maker are read before events are, and again before the first attempt after so many ms. */
 const freshMs = 500
 /** Without anything to do for so long, the lease is given back. */
@@ -58,16 +51,10 @@ export class EndpointWorker {
   private readonly settle: (outcome: TaskOutcome) => Promise<SettledDispatch>
   private view: WebhookView | undefined
   private failingSince: WebhookRow['failing_since'] = null
-  private fresh: DeliveryTask[] = []
-  private due: DeliveryTask[] = []
-  /** Of loaded new events that are not settled yet. */
-  private readonly unsettled = new Set<number>()
+  private readonly pending: PendingTasks
   private readonly inFlight = new Map<number, Promise<void>>()
-  private loadedThrough = 0
   private flushedThrough = 0
   private flushedMs = performance.now()
-  private isStale = true
-  private isTurnOfDue = true
   private isEnding = false
   readonly ended: Promise<void>
 
@@ -75,13 +62,14 @@ export class EndpointWorker {
   constructor(id: WebhookRow['id'], deps: EndpointWorkerDeps) {
     this.id = id
     this.deps = deps
+    this.pending = new PendingTasks({ ...deps, isInFlight: sequence => this.inFlight.has(sequence) })
     this.settle = batched({ maxItems: 100, maxInFlight: 1 }, outcomes => this.write(outcomes))
     this.ended = this.run()
   }
 
   /** There may be something new to deliver. */
   wake(): void {
-    this.isStale = true
+    this.pending.isStale = true
     this.wakeup.notify()
   }
 
@@ -109,7 +97,7 @@ export class EndpointWorker {
     }
     await Promise.all(this.inFlight.values())
     try {
-      await releaseWebhook(db, this.id, { holder, readThrough: this.prefix() })
+      await releaseWebhook(db, this.id, { holder, readThrough: this.pending.settledThrough() })
     } catch (error) {
       log.warn({ err: error, webhook_id: this.id }, 'could not give back the lease of a webhook; it runs out')
     }
@@ -121,14 +109,14 @@ export class EndpointWorker {
       await Promise.race(this.inFlight.values())
       return true
     }
-    const isEmpty = this.fresh.length === 0 && this.due.length === 0
+    const { isEmpty, isStale } = this.pending
     // A change that was answered before an event was recorded is known when it is delivered.
-    if (!(await this.refresh(isEmpty && this.isStale ? 0 : freshMs))) return false
-    if (isEmpty && !(await this.load())) return false
+    if (!(await this.refresh(isEmpty && isStale ? 0 : freshMs))) return false
+    if (isEmpty && !(this.view && (await this.pending.load(this.view.row, this.view.rights)))) return false
     const release = await this.deps.slots.acquire(this.view?.row.organization_id ?? '')
     // The wait may have been long.
     const isStill = !this.isEnding && this.deps.isLeased() && (await this.refresh(freshMs))
-    const task = isStill ? this.takeNext() : undefined
+    const task = isStill ? this.pending.takeNext() : undefined
     if (!task) {
       release()
       return isStill
@@ -139,13 +127,6 @@ export class EndpointWorker {
     })
     this.inFlight.set(task.sequence, attempt)
     return true
-  }
-
-  /** New events and repeated ones take turns, so that neither waits for all of the other. */
-  private takeNext(): DeliveryTask | undefined {
-    this.isTurnOfDue = !this.isTurnOfDue
-    const [first, second] = this.isTurnOfDue ? [this.due, this.fresh] : [this.fresh, this.due]
-    return first.shift() ?? second.shift()
   }
 
   /**
@@ -170,49 +151,11 @@ export class EndpointWorker {
     }
     this.view = { row, rights, loadedMs }
     this.failingSince = row.failing_since
-    if (known?.row.updated_at !== row.updated_at) this.startOver(row)
+    if (known?.row.updated_at !== row.updated_at) {
+      this.pending.startOver(row)
+      this.flushedThrough = Number(row.read_through)
+    }
     return true
-  }
-
-  /** What was loaded was for the webhook as it was: reads on from the first event that is not settled. */
-  private startOver({ read_through }: WebhookRow): void {
-    this.fresh = []
-    this.due = []
-    for (const sequence of this.unsettled) if (!this.inFlight.has(sequence)) this.unsettled.delete(sequence)
-    this.loadedThrough = Number(read_through)
-    this.flushedThrough = this.loadedThrough
-    this.isStale = true
-  }
-
-  /** Loads what is to be delivered next. False: nothing. */
-  private async load(): Promise<boolean> {
-    const { db, clock } = this.deps
-    if (!this.view || !this.isStale) return false
-    this.isStale = false
-    const { row, rights } = this.view
-    const due = await selectDueDeliveries(db, row.id, clock.now(), maxLoaded)
-    const mailboxIds = fromJson(row.mailbox_ids)
-    const read = await selectEvents(db, {
-      organizationId: row.organization_id,
-      after: this.loadedThrough,
-      limit: maxLoaded,
-      types: typesOf(row).filter(isEventType),
-      ...(row.brand_id !== null && { brandId: row.brand_id }),
-      ...(mailboxIds.length > 0 && { mailboxIds, keepsOthers: true }),
-    })
-    // Those that the last holder of the lease, or this one before a change of the webhook, has delivered already.
-    const sequences = read.events.map(event => event.sequence)
-    const delivered = await selectDeliveredSequences(db, row.id, sequences)
-    const events = read.events.filter(
-      event => !delivered.has(event.sequence) && !this.inFlight.has(event.sequence) && maySeeEvent(rights, event),
-    )
-    this.fresh = events.map(newTask)
-    for (const event of events) this.unsettled.add(event.sequence)
-    this.loadedThrough = read.through
-    this.due = due.filter(({ delivery }) => !this.inFlight.has(delivery.sequence)).map(one => taskOfDue(one, eventText))
-    // What was in flight was not loaded: its end wakes this again.
-    if (!read.isEnd || due.length === maxLoaded) this.isStale = true
-    return this.fresh.length > 0 || this.due.length > 0 || !read.isEnd
   }
 
   /** Never throws. */
@@ -271,11 +214,10 @@ export class EndpointWorker {
 
   private async write(outcomes: readonly TaskOutcome[]): Promise<readonly SettledDispatch[]> {
     const written = new Set(outcomes.map(outcome => outcome.delivery.sequence))
-    const left = [...this.unsettled].filter(sequence => !written.has(sequence))
-    const readThrough = prefixOf(left, this.loadedThrough)
+    const readThrough = this.pending.settledThrough(written)
     const settled = await settleDispatch(this.deps, this.deps.holder, { webhookId: this.id, outcomes, readThrough })
     if (settled.kind === 'written') {
-      for (const sequence of written) this.unsettled.delete(sequence)
+      this.pending.settle(written)
       this.failingSince = settled.failingSince
       this.flushedThrough = readThrough
       this.flushedMs = performance.now()
@@ -290,29 +232,14 @@ export class EndpointWorker {
   /** Writes how far this has read, where nothing was to be delivered, so that the cursor of a quiet webhook never expires. */
   private async flush(): Promise<void> {
     const { db, holder } = this.deps
-    const readThrough = this.prefix()
+    const readThrough = this.pending.settledThrough()
     if (readThrough <= this.flushedThrough || performance.now() - this.flushedMs < flushMs) return
     await updateReadThrough(db, this.id, { holder, readThrough })
     this.flushedThrough = readThrough
     this.flushedMs = performance.now()
   }
 
-  private prefix(): number {
-    return prefixOf(this.unsettled, this.loadedThrough)
-  }
-
   private logDisabled(reason: DisabledReason): void {
     this.deps.log.warn({ webhook_id: this.id, reason }, 'disabled a webhook')
-  }
-}
-
-function newTask(event: SequencedEvent): DeliveryTask {
-  return {
-    sequence: event.sequence,
-    eventId: event.id,
-    type: event.type,
-    brandId: event.brand_id,
-    attempts: 0,
-    body: eventText(event),
   }
 }

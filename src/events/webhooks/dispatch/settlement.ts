@@ -83,10 +83,3 @@ function findDisabling(outcomes: readonly TaskOutcome[], failingSince: Instant |
   }
   return null
 }
-
-/** How far a webhook has read: up to the first event that is not settled. */
-export function prefixOf(unsettled: Iterable<number>, loadedThrough: number): number {
-  let prefix = loadedThrough
-  for (const sequence of unsettled) if (sequence <= prefix) prefix = sequence - 1
-  return prefix
-}
