@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { dayMs, plusMs } from '../base/clock.ts'
 import { batched } from '../base/concurrency/batch.ts'
-import { type Db, inTransaction, isDatabaseUnavailable } from '../base/database/database.ts'
+import { type Db, inTransaction, isDatabaseUnavailable, LockLostError } from '../base/database/database.ts'
 import { type Id, newId } from '../base/ids.ts'
 import { appendEvents, type NewEvent } from '../events/append-events.ts'
 import { type EventMessageRow, messageEvent } from '../inbox/messages/message-event.ts'
@@ -28,6 +28,7 @@ import {
   insertMessages,
   lockMailboxes,
   lockMessage,
+  type MailboxLock,
   type SamenessKey,
   selectFiledMessages,
 } from './table.ts'
@@ -119,10 +120,11 @@ function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Prom
   let inserted: readonly MailboxDelivery[] = []
   const file = async (tx: Db): Promise<readonly FilingOutcome[]> => {
     const waiting = items.filter(({ mail }) => !mail.signal.aborted)
-    const { mailboxes, filed } = await lockAndFindFiled(tx, waiting)
+    const lock = lockFor(waiting)
+    const { mailboxes, filed } = await lockAndFindFiled(tx, waiting, lock)
     const fileable = waiting.filter(item => item.mailboxRecipients.every(({ mailboxId }) => mailboxes.has(mailboxId)))
     inserted = fileable.flatMap(item => deliveriesOf(item, filed))
-    await insertDeliveries(tx, blobs, inserted)
+    await insertDeliveries(tx, blobs, inserted, lock)
     if (waiting.some(({ mail }) => mail.signal.aborted)) throw new FilingInterruptedError()
     return items.map(item => {
       if (!waiting.includes(item)) return { kind: 'aborted' }
@@ -143,13 +145,25 @@ function duplicateKey({ mailboxId, sameness }: SamenessKey): string {
   return mailboxId + sameness.toString('base64')
 }
 
+/**
+ * Transactions file into the same mailbox at once, those of several processes too. That two of them file the same message shows
+ * by its bytes, which are new to only one of them ({@link requireNotFiled}). Large bytes are stored before, and new to neither.
+ */
+function lockFor(items: readonly FilingItem[]): MailboxLock {
+  return items.some(item => item.bytes.kind === 'stored') ? 'exclusive' : 'shared'
+}
+
 /** Locks the mailboxes that exist, so that they stay until the commit, and finds which of these messages each has already. */
-async function lockAndFindFiled(db: Db, items: readonly FilingItem[]) {
+async function lockAndFindFiled(
+  db: Db,
+  items: readonly Pick<FilingItem, 'mail' | 'mailboxRecipients'>[],
+  lock: MailboxLock,
+) {
   const recipients = items.flatMap(item => item.mailboxRecipients)
   const [earliest] = items.map(item => item.mail.receivedAt).sort()
   const [mailboxes, rows] = await Promise.all([
-    lockMailboxes(db, [...new Set(recipients.map(recipient => recipient.mailboxId))]),
-    // Runs after the lock: what another transaction filed is committed by then.
+    lockMailboxes(db, [...new Set(recipients.map(recipient => recipient.mailboxId))], lock),
+    // Runs after the lock: what another transaction filed under an exclusive one is committed by then.
     earliest ? selectFiledMessages(db, recipients, plusMs(earliest, -duplicateWindowMs)) : [],
   ])
   const filed = new Map(rows.map(row => [duplicateKey({ mailboxId: row.mailbox_id, sameness: row.sameness }), row.id]))
@@ -168,9 +182,14 @@ function deliveriesOf(item: FilingItem, filed: Map<string, Id<'msg'>>): readonly
   return deliveries
 }
 
-async function insertDeliveries(db: Db, blobs: BlobStore, deliveries: readonly MailboxDelivery[]): Promise<void> {
+async function insertDeliveries(
+  db: Db,
+  blobs: BlobStore,
+  deliveries: readonly MailboxDelivery[],
+  lock: MailboxLock,
+): Promise<void> {
   if (deliveries.length === 0) return
-  const [blobIds, threads] = await Promise.all([
+  const [blobOf, threads] = await Promise.all([
     blobsOf(db, blobs, deliveries),
     joinThreads(
       db,
@@ -183,10 +202,15 @@ async function insertDeliveries(db: Db, blobs: BlobStore, deliveries: readonly M
       })),
     ),
   ])
+  if (lock === 'shared')
+    await requireNotFiled(
+      db,
+      deliveries.filter(delivery => !blobOf(delivery).isNew),
+    )
   const rows = deliveries.map((delivery, i) =>
     messageRow(delivery, {
       ...(threads[i] ?? { threadId: delivery.id, inReplyToEmailId: null }),
-      blobId: blobIds(delivery),
+      blobId: blobOf(delivery).id,
     }),
   )
   await Promise.all([
@@ -208,6 +232,17 @@ async function insertDeliveries(db: Db, blobs: BlobStore, deliveries: readonly M
   await recordReplies(db, deliveries, threads)
 }
 
+/**
+ * For bytes that were there already: with them another transaction may have filed the same message since this one looked.
+ * @throws LockLostError then: tried again, this transaction finds it
+ */
+async function requireNotFiled(db: Db, deliveries: readonly MailboxDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return
+  const items = deliveries.map(({ item: { mail }, recipient }) => ({ mail, mailboxRecipients: [recipient] }))
+  const { filed } = await lockAndFindFiled(db, items, 'exclusive')
+  if (filed.size > 0) throw new LockLostError('another transaction has filed the same message')
+}
+
 /** That a message came, or was put into quarantine. */
 function filedEvent(row: EventMessageRow, reply: ReplyText | null | undefined): NewEvent {
   return messageEvent(row.folder === 'quarantine' ? 'message.quarantined' : 'message.received', row, reply)
@@ -218,7 +253,7 @@ async function blobsOf(
   db: Db,
   blobs: BlobStore,
   deliveries: readonly MailboxDelivery[],
-): Promise<(delivery: MailboxDelivery) => Id<'blb'>> {
+): Promise<(delivery: MailboxDelivery) => { readonly id: Id<'blb'>; readonly isNew: boolean }> {
   const keyOf = ({ item, recipient }: MailboxDelivery) => recipient.organizationId + item.digest.toString('base64')
   const small = new Map(
     deliveries.flatMap(delivery => {
@@ -230,13 +265,14 @@ async function blobsOf(
     }),
   )
   const stored = small.size > 0 ? await blobs.storeWithin(db, [...small.values()]) : []
-  const ids = new Map(Array.from(small.keys(), (key, i) => [key, stored[i]?.id]))
+  const storedHere = new Map(Array.from(small.keys(), (key, i) => [key, stored[i]]))
   return delivery => {
     const { bytes } = delivery.item
-    const id =
-      bytes.kind === 'small' ? ids.get(keyOf(delivery)) : bytes.blobs.get(delivery.recipient.organizationId)?.id
-    if (!id) throw new Error(`the bytes for ${delivery.recipient.organizationId} were not stored`)
-    return id
+    const { organizationId } = delivery.recipient
+    const before = bytes.kind === 'stored' ? bytes.blobs.get(organizationId) : undefined
+    const blob = before ? { id: before.id, isNew: false } : storedHere.get(keyOf(delivery))
+    if (!blob) throw new Error(`the bytes for ${organizationId} were not stored`)
+    return blob
   }
 }
 

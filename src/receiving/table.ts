@@ -47,14 +47,24 @@ export async function lockMessage(db: Db, id: Id<'msg'>): Promise<boolean> {
   return (await selectRows(db, 'SELECT id FROM messages WHERE id = ? FOR UPDATE', [id])).length > 0
 }
 
+/** What others cannot do until the transaction ends: `shared`: delete the mailbox; `exclusive`: file into it either. */
+export type MailboxLock = 'shared' | 'exclusive'
+
 /** Locks those of the mailboxes that exist until the transaction ends, in the order of their ids, and gives them. */
-export async function lockMailboxes(db: Db, ids: readonly Id<'mbx'>[]): Promise<readonly Id<'mbx'>[]> {
+export async function lockMailboxes(
+  db: Db,
+  ids: readonly Id<'mbx'>[],
+  lock: MailboxLock,
+): Promise<readonly Id<'mbx'>[]> {
   if (ids.length === 0) return []
   const padded = padToPowerOfTwo(ids)
-  const text = `SELECT id FROM mailboxes WHERE id IN (${placeholders(padded)}) ORDER BY id FOR UPDATE`
+  const text = `SELECT id FROM mailboxes WHERE id IN (${placeholders(padded)}) ORDER BY id ${lockClauses[lock]}`
   const rows = await selectRows<{ readonly id: Id<'mbx'> }>(db, text, padded)
   return rows.map(row => row.id)
 }
+
+/** MariaDB has no FOR SHARE. */
+const lockClauses: Readonly<Record<MailboxLock, string>> = { shared: 'LOCK IN SHARE MODE', exclusive: 'FOR UPDATE' }
 
 /** What tells whether a message was filed before. */
 export interface SamenessKey {

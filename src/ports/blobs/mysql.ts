@@ -6,7 +6,7 @@ import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
 import { type Db, inTransaction, isDuplicate, LockLostError } from '../../base/database/database.ts'
 import { type Id, newId } from '../../base/ids.ts'
 import type { MessageSource } from '../../mail/message-source.ts'
-import type { BlobStore, SmallContent, StoredBlob } from './port.ts'
+import type { BlobStore, BlobStoredWithin, SmallContent, StoredBlob } from './port.ts'
 import {
   type BlobKey,
   type BlobRow,
@@ -82,7 +82,7 @@ async function storeSmall(
   now: Instant,
   items: readonly SmallBlob[],
   expected: 'new' | 'known',
-): Promise<readonly StoredBlob[]> {
+): Promise<readonly BlobStoredWithin[]> {
   // Sorted, so that two transactions with the same blobs wait for each other instead of deadlocking.
   const byKey = new Map(items.map(item => [keyOf(item), item] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
   const fresh = Array.from(byKey.values(), item => ({ ...newRow(item, item.bytes.length, now), complete: 1 as const }))
@@ -105,7 +105,8 @@ async function storeSmall(
   return items.map(item => {
     const blob = stored.get(keyOf(item))
     if (!blob) throw vanished()
-    return blob
+    const { id, sha256, size } = blob
+    return { id, sha256, size, isNew: freshIds.has(id) }
   })
 }
 

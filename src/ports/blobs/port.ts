@@ -9,6 +9,12 @@ export interface StoredBlob {
   readonly size: number
 }
 
+/** A blob that was stored within a transaction. */
+export interface BlobStoredWithin extends StoredBlob {
+  /** False: the organization had these bytes, or a transaction that was committed meanwhile has stored them. */
+  readonly isNew: boolean
+}
+
 /** Bytes to store for an organization. */
 export interface SmallContent {
   readonly organizationId: Id<'org'>
@@ -34,9 +40,10 @@ export interface BlobStore {
   store(organizationId: Id<'org'>, content: MessageSource, sha256?: Buffer | null): Promise<StoredBlob>
   /**
    * Like `store`, but inside the caller's transaction `db`, so that one commit covers the bytes and what refers to them. For
-   * small content only: at most 512 KiB each, a few MiB in all. Returns the blobs in the order given.
+   * small content only: at most 512 KiB each, a few MiB in all. Returns the blobs in the order given. Of two transactions that
+   * store the same bytes for an organization, the second waits here until the first has ended.
    */
-  storeWithin(db: Db, items: readonly SmallContent[]): Promise<readonly StoredBlob[]>
+  storeWithin(db: Db, items: readonly SmallContent[]): Promise<readonly BlobStoredWithin[]>
   /**
    * The bytes from `start` (0-based, default 0) up to but not including `end` (default: the size), in pieces.
    * @throws when the organization has no such blob
