@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { fileRange } from '../base/file-pieces.ts'
+import { toBeSentOnce } from '../base/memory/release-memory.ts'
 import type { ByteRange } from '../mail/message-source.ts'
 import { CanonicalBase64Decoder, NotCanonicalError } from '../mail/mime/canonical-base64.ts'
 import type { ScanInput, Scanner, ScanResult } from '../ports/scanner/port.ts'
@@ -93,7 +94,7 @@ function splitStreams(
     try {
       for await (const piece of readBody(message, body)) {
         const bytes = decoder.decode(piece)
-        if (bytes.length > 0) yield bytes
+        if (bytes.length > 0) yield toBeSentOnce(bytes)
       }
       yield decoder.end()
     } catch (error) {

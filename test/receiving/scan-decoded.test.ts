@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { releaseSent } from '../../src/base/memory/release-memory.ts'
 import { readMessageSummary } from '../../src/mail/message.ts'
 import type { ScanInput, Scanner, ScanResult } from '../../src/ports/scanner/port.ts'
 import { type ScannedMessage, scanDecoded } from '../../src/receiving/scan-decoded.ts'
@@ -101,6 +102,28 @@ const spoilt: Readonly<Record<string, (body: string) => string>> = {
   'bytes after the padding': body => `${body}AAAA`,
   'a longer line': body => `${body.slice(0, -3000)}AAAA${body.slice(-3000)}`,
 }
+
+test('what it decodes of a file is freed by whoever sends it on, and what it reads as it is stays', async () => {
+  const message = mail(encode(second))
+  const read: Buffer[] = []
+  const scanner: Scanner = {
+    async scan(input) {
+      if (input.kind === 'stream')
+        for await (const piece of input.stream) {
+          read.push(piece as Buffer)
+          releaseSent(piece as Buffer)
+        }
+      return { kind: 'clean' }
+    },
+    isReady: () => Promise.resolve(true),
+  }
+  const [, file] = await eachKind(message)
+  await scanDecoded(file as ScannedMessage, await bodiesOf(message), scanner)
+  expect(read.some(piece => piece.toString('latin1').includes('From: a@x.test'))).toBe(true)
+  const freed = read.filter(piece => piece.length === 0)
+  expect(freed.length).toBeGreaterThanOrEqual(2)
+  expect(read.filter(piece => piece.length > 64 * 1024)).toEqual([])
+})
 
 describe('a message is scanned whole if a body that was to be left out has', () => {
   for (const [what, spoil] of Object.entries(spoilt))

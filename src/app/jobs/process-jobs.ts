@@ -1,6 +1,6 @@
 import { hourMs, secondMs } from '../../base/clock.ts'
 import type { JobRound } from '../../base/concurrency/background-job.ts'
-import { newIdleMemoryRound } from '../../base/idle-memory.ts'
+import { newIdleMemoryRound } from '../../base/memory/idle-memory.ts'
 import { watchPollMs } from '../../events/sequence-watch.ts'
 import { sequencerPollMs } from '../../events/sequencer.ts'
 import { heartbeatIntervalMs, openHeartbeat } from '../../health/processes/processes.ts'

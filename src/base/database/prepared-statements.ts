@@ -1,4 +1,5 @@
 import type { FieldPacket, PoolConnection, QueryError } from 'mysql2'
+import { releaseMemory } from '../memory/release-memory.ts'
 import { type CommandQueue, isAwaitingReplies, type QueuedCommand, sendAhead } from './pipelining.ts'
 
 /** What mysql2 says of a parameter of a prepared statement. */
@@ -14,12 +15,16 @@ interface KeptStatement {
   execute(parameters: readonly unknown[], done: StatementDone): QueuedCommand
 }
 
+const minLongBytes = 256 * 1024
+
 type StatementDone = (error: QueryError | null, rows: unknown, fields: FieldPacket[] | undefined) => void
 
 /** What mysql2 does not declare of a connection. */
 interface StatementCache extends CommandQueue {
   readonly _statements: { get(key: string): KeptStatement | undefined }
   readonly constructor: { statementKey(options: { readonly sql: string }): string }
+  /** Called for each packet, when it is sent. */
+  write(packet: Buffer): void
 }
 
 /**
@@ -38,8 +43,12 @@ export function executePrepared(
   const kept = cache._statements.get(cache.constructor.statementKey({ sql: statement }))
   if (kept && !parameters.includes(undefined)) {
     const isAhead = isAwaitingReplies(cache)
-    const queued = kept.execute(parameters, done)
-    if (isAhead) sendAhead(cache, queued)
+    const send = (whenDone: StatementDone) => {
+      const queued = kept.execute(parameters, whenDone)
+      if (isAhead) sendAhead(cache, queued)
+    }
+    if (parameters.some(isLong)) sendLong(cache, send, done)
+    else send(done)
     return
   }
   // On a connection that is closed the callback is called before there is a command.
@@ -48,6 +57,29 @@ export function executePrepared(
     if (command?.statement) shorten(command.statement)
     done(error, rows, fields)
   }) as object
+}
+
+/** Is it worth it to free the memory of its packet? */
+function isLong(parameter: unknown): boolean {
+  return Buffer.isBuffer(parameter) && parameter.length >= minLongBytes
+}
+
+/** Frees the packets that `send` sends once the server has replied: then it has read them. */
+function sendLong(connection: StatementCache, send: (done: StatementDone) => void, done: StatementDone): void {
+  const packets: Buffer[] = []
+  const { write } = connection
+  connection.write = packet => {
+    packets.push(packet)
+    write.call(connection, packet)
+  }
+  try {
+    send((error, rows, fields) => {
+      if (!error) for (const packet of packets) releaseMemory(packet)
+      done(error, rows, fields)
+    })
+  } finally {
+    connection.write = write
+  }
 }
 
 const definitions = new Map<number, ParameterDefinition>()

@@ -15,6 +15,7 @@ import {
   insertBlob,
   insertChunks,
   insertNewBlobs,
+  insertUnreadChunks,
   selectBlob,
   selectBlobsByContent,
   selectBlobsWithChunks,
@@ -30,11 +31,11 @@ const chunkBytes = 512 * 1024
 /** Well below the 16 MiB of max_allowed_packet. */
 const maxStatementBytes = 8 * 1024 * 1024
 const maxConcurrentStaging = 4
-/** Chunks of a large blob in a statement: each is a commit that the database syncs, and is held in memory while it runs. */
+/** Chunks of a large blob in a statement: each is a commit that the database syncs, and is in its memory while it runs. */
 const stagedTogether = 4
 /** What chunks of files are read into, kept so that a message leaves the garbage collector little. */
 const spareBuffers: Buffer[] = []
-const maxSpareBuffers = stagedTogether
+const maxSpareBuffers = maxConcurrentStaging
 const maxTries = 5
 /** A blob that is stored again gets a new `created_at` if it is older than this, since unreferenced blobs are deleted after 7 days. */
 const renewAfterMs = dayMs
@@ -190,9 +191,12 @@ async function stage(
       const count = Math.ceil(source.size / chunkBytes)
       const missing = Array.from({ length: count }, (_, position) => position).filter(at => !stored.has(at))
       for (let at = 0; at < missing.length; at += stagedTogether) {
-        const chunks = await readChunks(source, row.id, missing.slice(at, at + stagedTogether))
-        await insertChunks(db, chunks)
-        for (const { bytes } of chunks) source.release(bytes)
+        const chunks = missing.slice(at, at + stagedTogether).map(position => ({ blob_id: row.id, position }))
+        await insertUnreadChunks(db, chunks, async ({ position }, send) => {
+          const bytes = await source.chunk(position)
+          await send(bytes)
+          source.release(bytes)
+        })
       }
       if (await inTransaction(db, tx => updateBlobIfComplete(tx, row.id, count, clock.now()))) return row
     }
@@ -200,12 +204,6 @@ async function stage(
       `a blob could not be stored: in ${maxTries} attempts another transaction began or deleted it each time`,
     )
   })
-}
-
-async function readChunks(source: ChunkSource, id: Id<'blb'>, positions: readonly number[]): Promise<ChunkRow[]> {
-  const chunks: ChunkRow[] = []
-  for (const position of positions) chunks.push({ blob_id: id, position, bytes: await source.chunk(position) })
-  return chunks
 }
 
 /** The row of this content, complete or not; undefined when another transaction inserted or deleted it just now. */

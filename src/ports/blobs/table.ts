@@ -62,11 +62,34 @@ const minSeparateBytes = 128 * 1024
 export async function insertChunks(db: Db, rows: readonly ChunkRow[]): Promise<void> {
   const bytes = rows.reduce((sum, row) => sum + row.bytes.length, 0)
   if (bytes < minSeparateBytes) await insertRows(db, 'blob_chunks', rows, ifNew)
-  else if (db.isTransaction) await insertThroughVariables(db, rows)
-  else await db.connection().execute(connection => insertThroughVariables(connection, rows))
+  else await onOneConnection(db, connection => insertThroughVariables(connection, rows))
 }
 
 const ifNew = 'ON DUPLICATE KEY UPDATE position = position'
+
+/** A chunk whose bytes are read when they are sent. */
+export type UnreadChunk = Omit<ChunkRow, 'bytes'>
+
+/**
+ * Inserts long chunks together, like {@link insertChunks}, with the bytes of one of them in memory at a time.
+ * @param withBytes reads the bytes of a chunk and gives them to `send`; once that has resolved nobody uses them any more
+ */
+export async function insertUnreadChunks(
+  db: Db,
+  rows: readonly UnreadChunk[],
+  withBytes: (row: UnreadChunk, send: (bytes: Buffer) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await onOneConnection(db, async connection => {
+    for (const [index, row] of rows.entries())
+      await withBytes(row, bytes => runStatement(connection, `SET ${variableOf(index)} = ?`, [bytes]))
+    await insertVariables(connection, rows)
+  })
+}
+
+async function onOneConnection(db: Db, work: (connection: Db) => Promise<void>): Promise<void> {
+  if (db.isTransaction) await work(db)
+  else await db.connection().execute(work)
+}
 
 /**
  * Sends the bytes as user variables first, all on one connection. With a binary log MariaDB writes each statement that changes
@@ -74,19 +97,33 @@ const ifNew = 'ON DUPLICATE KEY UPDATE position = position'
  * writes out both.)
  */
 async function insertThroughVariables(db: Db, rows: readonly ChunkRow[]): Promise<void> {
-  const variables = rows.map((_, index) => `@chunk_${index}`)
-  const run = (text: string, parameters: readonly unknown[]) => db.executeQuery({ ...blank, sql: text, parameters })
-  await run(
-    `SET ${variables.map(name => `${name} = ?`).join(', ')}`,
+  await runStatement(
+    db,
+    `SET ${rows.map((_, index) => `${variableOf(index)} = ?`).join(', ')}`,
     rows.map(row => row.bytes),
   )
-  await run(
+  await insertVariables(db, rows)
+}
+
+/** Inserts chunks whose bytes are in the variables of the connection. */
+async function insertVariables(db: Db, rows: readonly UnreadChunk[]): Promise<void> {
+  const variables = rows.map((_, index) => variableOf(index))
+  await runStatement(
+    db,
     `INSERT INTO blob_chunks (blob_id, position, bytes)
     VALUES ${variables.map(name => `(?, ?, ${name})`).join(', ')} ${ifNew}`,
     rows.flatMap(row => [row.blob_id, row.position]),
   )
   // They would stay in the server's memory for as long as the connection.
-  await run(`SET ${variables.map(name => `${name} = NULL`).join(', ')}`, [])
+  await runStatement(db, `SET ${variables.map(name => `${name} = NULL`).join(', ')}`, [])
+}
+
+function variableOf(index: number): string {
+  return `@chunk_${index}`
+}
+
+async function runStatement(db: Db, text: string, parameters: readonly unknown[]): Promise<void> {
+  await db.executeQuery({ ...blank, sql: text, parameters })
 }
 
 /** Deletes all chunks of these blobs. */

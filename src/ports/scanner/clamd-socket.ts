@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { Socket, SocketHandler } from 'bun'
 import type { ClamdAddress } from '../../base/config/config.ts'
+import { releaseSent } from '../../base/memory/release-memory.ts'
 
 const maxCopiedBytes = 64 * 1024
 
@@ -54,6 +55,7 @@ export class ClamdSocket extends EventEmitter {
         this.unsent.unshift(bytes.subarray(sent))
         return
       }
+      releaseSent(bytes)
     }
     this.isSending = false
     this.drained()

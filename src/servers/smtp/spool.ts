@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limitConcurrency } from '../../base/concurrency/semaphore.ts'
+import { releaseMemory } from '../../base/memory/release-memory.ts'
 import type { MessageSource } from '../../mail/message-source.ts'
 import type { DataSink } from './data-decoder.ts'
 
@@ -185,12 +186,4 @@ export class Spool implements DataSink {
     this.collected = undefined
     this.collectedBytes = 0
   }
-}
-
-/**
- * Frees the memory of a large chunk at once, which nobody else refers to. With many clients at once the garbage collector
- * would run only hundreds of megabytes later.
- */
-function releaseMemory({ buffer, byteLength }: Buffer): void {
-  if (byteLength >= chunkBytes && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }

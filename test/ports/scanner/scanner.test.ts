@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
 import NodeClam from 'clamscan'
 import type { ClamdAddress } from '../../../src/base/config/config.ts'
+import { toBeSentOnce } from '../../../src/base/memory/release-memory.ts'
 import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
 import { ClamdSocket } from '../../../src/ports/scanner/clamd-socket.ts'
 import { InstreamCommand } from '../../../src/ports/scanner/instream-command.ts'
@@ -315,6 +316,13 @@ test.each(['Hello', 'zeros at the end \0\0\0\0'])(
     expect(Buffer.concat(pieces)).toEqual(frame)
   },
 )
+
+test('real clamd: pieces that are sent once are freed when they were sent, and others stay', async () => {
+  const pieces = [1, 2, 3, 4].map(i => Buffer.allocUnsafeSlow(200_000).fill(`${i}${eicar}`))
+  const stream = Readable.from([...pieces.slice(0, 2).map(toBeSentOnce), ...pieces.slice(2)])
+  expect(await real.scan({ kind: 'stream', stream })).toEqual({ kind: 'clean' })
+  expect(pieces.map(piece => piece.length)).toEqual([0, 0, 200_000, 200_000])
+})
 
 test('a large stream is read no faster than clamd reads it', async () => {
   const size = 64_000_000

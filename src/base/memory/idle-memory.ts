@@ -1,4 +1,4 @@
-import type { JobRound } from './concurrency/background-job.ts'
+import type { JobRound } from '../concurrency/background-job.ts'
 
 /**
  * After so many seconds with little to do: the next burst of mail has to compile its code again, which is not worth it after a
