@@ -86,10 +86,10 @@ export class PendingTasks {
     return !this.isEmpty || !read.isEnd
   }
 
-  /** The last event up to which all are settled, or would be once these are. */
+  /** How far the webhook has read, once these are settled: up to the first event that is not. */
   settledThrough(written: ReadonlySet<number> = new Set()): number {
     const unsettled = [...this.unsettled].filter(sequence => !written.has(sequence))
-    return unsettled.length === 0 ? this.loadedThrough : Math.min(...unsettled) - 1
+    return Math.min(this.loadedThrough, ...unsettled.map(sequence => sequence - 1))
   }
 
   /** What became of these is written. */
