@@ -32,6 +32,11 @@ export type AcceptResult =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 const maxTries = 12
+/**
+ * In this time clients that got their responses send their next emails. Otherwise half of the clients would always wait for the
+ * transaction of the other half, and each transaction costs as much as those of several more emails.
+ */
+const gatherMs = 4
 /** Requests with transactions of their own, at once: they are long, and leave connections to all others. */
 const maxTogether = 2
 
@@ -45,7 +50,7 @@ export class Acceptor {
   constructor(deps: AcceptDeps) {
     this.deps = deps
     this.instants = new UniqueInstants(deps.clock)
-    this.acceptBatched = batched({ maxItems: 32, maxInFlight: 1, inPowersOfTwo: true }, candidates =>
+    this.acceptBatched = batched({ maxItems: 32, maxInFlight: 1, gatherMs, inPowersOfTwo: true }, candidates =>
       this.acceptBatch(candidates),
     )
   }
