@@ -58,6 +58,16 @@ test('is pure: the same email gives the same bytes', async () => {
   expect(one.equals(two)).toBe(true)
 })
 
+test('writes the names of header fields in their usual case, however often they come', async () => {
+  const many = Array.from({ length: 600 }, (_, i) => [`x-order-${i}`, `X-Order-${i}`] as const)
+  for (let turn = 0; turn < 2; turn++)
+    for (const [name, written] of [['x-order-id', 'X-Order-ID'], ['X-ORDER-ID', 'X-Order-ID'], ...many] as const) {
+      const message = (await composed({ headers: { [name]: '1', 'LIST-help': '<https://a.example>' } })).toString()
+      expect(message).toContain(`\r\n${written}: 1\r\nList-Help: <https://a.example>\r\n`)
+      expect(message).toContain('\r\nMIME-Version: 1.0\r\n')
+    }
+})
+
 test('gives HTML without text a text alternative', async () => {
   const { text: _, ...without } = plain
   const message = compose(

@@ -4,8 +4,11 @@ import type { Id } from '../../base/ids.ts'
 import type { OutgoingAttachment } from '../accept/attachments.ts'
 import type { HeaderField } from '../accept/headers.ts'
 import type { OutgoingEmail } from '../accept/parse-request.ts'
+import { rememberFieldNames } from './field-names.ts'
 import { serialize } from './serialize.ts'
 import { textAlternative } from './text-alternative.ts'
+
+rememberFieldNames()
 
 /** What identifies the message. */
 export interface MessageIds {
