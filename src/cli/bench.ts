@@ -22,7 +22,7 @@ where freshclam has fetched it, else with one signature), all on loopback:
   search   searches, with as many
 
 Each is a rate, and a share of a raw limit that the same run measures: for list and search, the rate of the same request with
-10,000 messages stored. Takes about half an hour, most of it to fill the database.`,
+10,000 messages stored. Memory is that of all processes of Mailroom together (PSS). Takes about half an hour, most of it to fill the database.`,
   options: { only: { ...choice(names), description: 'run only this measurement' } },
   async run({ only }) {
     const shutdown = untilShutdownSignal()

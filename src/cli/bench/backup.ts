@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { systemClock } from '../../base/clock.ts'
@@ -11,6 +11,7 @@ import { openTextWorker } from '../../inbox/text-worker/text-worker.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure } from './figure.ts'
 import { fillStore } from './fill-store.ts'
+import { watchMemory } from './memory.ts'
 import { runTask, startMailroom } from './processes.ts'
 
 const messages = 100_000
@@ -131,20 +132,10 @@ async function mailroomCommand({ env }: BenchEnvironment, args: readonly string[
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  let peakBytes = 0
-  const timer = setInterval(() => {
-    peakBytes = Math.max(peakBytes, residentBytes(child.pid))
-  }, 100)
+  const memory = watchMemory(child.pid)
   const [output] = await Promise.all([new Response(child.stdout).text(), child.exited])
-  clearInterval(timer)
+  const peakBytes = memory.peakBytes()
+  memory.stop()
   if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with status ${child.exitCode}: ${output}`)
   return { output: JSON.parse(output), seconds: (performance.now() - startedAt) / 1000, peakBytes }
-}
-
-function residentBytes(pid: number): number {
-  try {
-    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
-  } catch {
-    return 0
-  }
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import type { ChildTask } from './child-process.ts'
+import { watchMemory } from './memory.ts'
 
 type Child = Subprocess<'pipe', 'pipe', 'inherit'>
 
@@ -11,8 +11,6 @@ export interface BenchProcess {
   /** The next line for which `isWanted` is true; other lines before it are dropped. */
   nextLine<Line>(isWanted?: (line: Line) => boolean): Promise<Line>
   send(line: string): void
-  /** Its peak resident memory, in bytes. */
-  peakBytes(): number
   stop(): Promise<void>
 }
 
@@ -53,10 +51,6 @@ function start(command: readonly string[], env: Readonly<Record<string, string>>
     send(line) {
       child.stdin.write(`${line}\n`)
       child.stdin.flush()
-    },
-    peakBytes: () => {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-      return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024
     },
     async stop() {
       child.kill('SIGTERM')
@@ -100,6 +94,8 @@ export interface MailroomProcess extends BenchProcess {
   readonly http: number | null
   readonly smtp: number | null
   readonly submission: number | null
+  /** The most memory that all its processes had together, in bytes. */
+  peakBytes(): number
 }
 
 interface ServingLine {
@@ -114,5 +110,14 @@ export async function startMailroom(env: Readonly<Record<string, string>>): Prom
   const serving = start([process.execPath, join(import.meta.dir, '..', 'cli.ts'), 'serve'], env)
   const { http, smtp, submission } = await serving.nextLine<ServingLine>(({ msg }) => msg === 'serving')
   const portOf = (address: string | null = null) => (address === null ? null : Number(address.split(':').at(-1)))
-  return { ...serving, http: portOf(http), smtp: portOf(smtp), submission: portOf(submission) }
+  const memory = watchMemory(serving.pid)
+  return {
+    ...serving,
+    ...{ http: portOf(http), smtp: portOf(smtp), submission: portOf(submission) },
+    peakBytes: () => memory.peakBytes(),
+    async stop() {
+      memory.stop()
+      await serving.stop()
+    },
+  }
 }

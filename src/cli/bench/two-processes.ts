@@ -46,7 +46,7 @@ export async function measureTwoProcesses(environment: BenchEnvironment): Promis
     rates.one.push(await rateOf(one, `one${round}`, messages))
     rates.two.push(await rateOf(two, `two${round}`, messages))
   }
-  const peakBytes = one.peakBytes()
+  const peakBytes = two.peakBytes()
   await Promise.all([one, two, scanner].map(child => child.stop()))
   const limits = { 'one process': median(rates.one) }
   return [figure('ingest, 5 KB, two processes', 1.7, { rate: median(rates.two), limits, peakBytes })]
