@@ -1,3 +1,4 @@
+import { edenGC } from 'bun:jsc'
 import { serveTasks } from '../../base/concurrency/worker-tasks.ts'
 import type { MessageSource } from '../../mail/message-source.ts'
 import { type MailauthOptions, mailauthAuthenticator } from '../../ports/authenticator/mailauth/mailauth.ts'
@@ -24,8 +25,13 @@ const tasks = {
     const authenticator = mailauthAuthenticator({ ...options, resolver: resolverOver(lookUp) })
     return authenticator.authenticate({ ...message, content: withBuffer(message.content) })
   },
-  parse({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
-    return parseForFiling({ content: withBuffer(content), envelope })
+  async parse({ content, envelope }: UnparsedMessage): Promise<FilingSummary> {
+    try {
+      return await parseForFiling({ content: withBuffer(content), envelope })
+    } finally {
+      // It leaves as many bytes as the message has, and the heap would grow by several messages before they are collected.
+      edenGC()
+    }
   },
 }
 
