@@ -4,6 +4,7 @@ export const strings = {
   copied: 'Copied',
   shownOnce: 'Shown once. Store it now: it cannot be shown again.',
   cancel: 'Cancel',
+  counting: 'Counting…',
   close: 'Close',
   more: 'Load more',
   loadingMore: 'Loading…',

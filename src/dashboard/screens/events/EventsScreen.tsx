@@ -3,11 +3,9 @@ import { Activity, ArrowUp, Radio, SearchX, Terminal } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../components/actions/Button.tsx'
 import { EmptyState } from '../../components/feedback/EmptyState.tsx'
-import { Refusal } from '../../components/feedback/Refusal.tsx'
-import { SkeletonRows } from '../../components/feedback/Skeleton.tsx'
 import { PageHeader } from '../../components/layout/PageHeader.tsx'
 import { KeyboardList } from '../../components/lists/KeyboardList.tsx'
-import { LoadMore } from '../../components/lists/LoadMore.tsx'
+import { PagedRows } from '../../components/lists/PagedRows.tsx'
 import { Dialog } from '../../components/overlays/Dialog.tsx'
 import { CodeBlock } from '../../components/text/CodeBlock.tsx'
 import { followLine } from './curl.ts'
@@ -40,7 +38,6 @@ export function EventsScreen() {
         {strings.hint}
       </PageHeader>
       <EventFilters {...(type && { type })} {...(live && { live })} />
-      {pages.error && <Refusal error={pages.error} />}
       {live && (
         <p className="mb-3 flex items-center gap-1.5 text-sm text-muted">
           <Radio className="size-4 text-good" aria-hidden="true" />
@@ -54,35 +51,38 @@ export function EventsScreen() {
           </Button>
         </div>
       )}
-      {rows === null && !pages.error && <SkeletonRows />}
-      {rows?.length === 0 && type === undefined && (
-        <EmptyState
-          icon={<Activity />}
-          title={strings.empty}
-          action={
-            <div className="w-full min-w-0">
-              <CodeBlock label={strings.follow} code={line} />
-            </div>
-          }
-        >
-          {strings.emptyHint}
-        </EmptyState>
-      )}
-      {rows?.length === 0 && type !== undefined && (
-        <EmptyState icon={<SearchX />} title={strings.emptyFiltered}>
-          {pages.hasMore ? strings.noneYet : strings.emptyFilteredHint}
-        </EmptyState>
-      )}
-      {rows !== null && rows.length > 0 && (
-        <KeyboardList label={strings.label} rows={rows} rowKey={({ id }) => id}>
-          {event => <EventRow event={event} types={types} />}
-        </KeyboardList>
-      )}
+      <PagedRows
+        pages={{ ...pages, rows }}
+        empty={
+          type === undefined ? (
+            <EmptyState
+              icon={<Activity />}
+              title={strings.empty}
+              action={
+                <div className="w-full min-w-0">
+                  <CodeBlock label={strings.follow} code={line} />
+                </div>
+              }
+            >
+              {strings.emptyHint}
+            </EmptyState>
+          ) : (
+            <EmptyState icon={<SearchX />} title={strings.emptyFiltered}>
+              {pages.hasMore ? strings.noneYet : strings.emptyFilteredHint}
+            </EmptyState>
+          )
+        }
+      >
+        {shown => (
+          <KeyboardList label={strings.label} rows={shown} rowKey={({ id }) => id}>
+            {event => <EventRow event={event} types={types} />}
+          </KeyboardList>
+        )}
+      </PagedRows>
       <Dialog isOpen={isFollowing} onClose={() => setFollowing(false)} title={strings.follow}>
         <p className="mb-3 text-muted">{strings.followHint}</p>
         <CodeBlock label={strings.follow} code={line} />
       </Dialog>
-      <LoadMore hasMore={pages.hasMore} isLoading={pages.isLoadingMore} onMore={pages.loadMore} />
     </>
   )
 }

@@ -4,11 +4,9 @@ import { useState } from 'react'
 import { Button } from '../../components/actions/Button.tsx'
 import { EmptyState } from '../../components/feedback/EmptyState.tsx'
 import { Notice } from '../../components/feedback/Notice.tsx'
-import { Refusal } from '../../components/feedback/Refusal.tsx'
-import { SkeletonRows } from '../../components/feedback/Skeleton.tsx'
 import { Segmented } from '../../components/fields/Segmented.tsx'
 import { PageHeader } from '../../components/layout/PageHeader.tsx'
-import { LoadMore } from '../../components/lists/LoadMore.tsx'
+import { PagedRows } from '../../components/lists/PagedRows.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
 import { usePages } from '../../hooks/pages.ts'
 import { CreateKeyDialog } from './CreateKeyDialog.tsx'
@@ -42,19 +40,20 @@ export function KeysScreen() {
         </div>
       )}
       <KeyFilterControl show={show} />
-      {keys.error && <Refusal error={keys.error} />}
-      {!keys.rows && !keys.error && <SkeletonRows />}
-      {first && rows.length === 0 && (
-        <EmptyState
-          icon={<KeyRound />}
-          title={show === 'live' ? strings.emptyLive : strings.empty}
-          action={first.api_access.is_granted && createButton}
-        >
-          {strings.emptyHint} {first.api_access.is_granted && strings.emptyStep}
-        </EmptyState>
-      )}
-      {rows.length > 0 && <KeyTable keys={rows} />}
-      <LoadMore hasMore={keys.hasMore} isLoading={keys.isLoadingMore} onMore={keys.loadMore} />
+      <PagedRows
+        pages={keys}
+        empty={
+          <EmptyState
+            icon={<KeyRound />}
+            title={show === 'live' ? strings.emptyLive : strings.empty}
+            action={first?.api_access.is_granted && createButton}
+          >
+            {strings.emptyHint} {first?.api_access.is_granted && strings.emptyStep}
+          </EmptyState>
+        }
+      >
+        {rows => <KeyTable keys={rows} />}
+      </PagedRows>
       <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
     </>
   )

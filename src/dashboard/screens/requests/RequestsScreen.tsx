@@ -4,10 +4,8 @@ import { answer } from '../../api/client.ts'
 import type { components } from '../../api/v1.ts'
 import { LinkButton } from '../../components/actions/LinkButton.tsx'
 import { EmptyState } from '../../components/feedback/EmptyState.tsx'
-import { Refusal } from '../../components/feedback/Refusal.tsx'
-import { SkeletonRows } from '../../components/feedback/Skeleton.tsx'
 import { PageHeader } from '../../components/layout/PageHeader.tsx'
-import { LoadMore } from '../../components/lists/LoadMore.tsx'
+import { PagedRows } from '../../components/lists/PagedRows.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
 import { usePages } from '../../hooks/pages.ts'
 import { RequestTable } from './RequestTable.tsx'
@@ -31,25 +29,26 @@ export function RequestsScreen() {
     <>
       <PageHeader title={strings.title}>{strings.hint}</PageHeader>
       <FilterControls method={method} status={status} />
-      {list.error && <Refusal error={list.error} />}
-      {!list.rows && !list.error && <SkeletonRows />}
-      {list.rows?.length === 0 && (
-        <EmptyState
-          icon={<ScrollText />}
-          title={isFiltered ? strings.emptyFiltered : strings.empty}
-          action={
-            !isFiltered && (
-              <LinkButton to="/$organization/keys" params={{ organization: organization.id }} icon={<KeyRound />}>
-                {strings.emptyAction}
-              </LinkButton>
-            )
-          }
-        >
-          {isFiltered ? strings.emptyFilteredHint : strings.emptyHint}
-        </EmptyState>
-      )}
-      {list.rows && list.rows.length > 0 && <RequestTable rows={list.rows} />}
-      <LoadMore hasMore={list.hasMore} isLoading={list.isLoadingMore} onMore={list.loadMore} />
+      <PagedRows
+        pages={list}
+        empty={
+          <EmptyState
+            icon={<ScrollText />}
+            title={isFiltered ? strings.emptyFiltered : strings.empty}
+            action={
+              !isFiltered && (
+                <LinkButton to="/$organization/keys" params={{ organization: organization.id }} icon={<KeyRound />}>
+                  {strings.emptyAction}
+                </LinkButton>
+              )
+            }
+          >
+            {isFiltered ? strings.emptyFilteredHint : strings.emptyHint}
+          </EmptyState>
+        }
+      >
+        {rows => <RequestTable rows={rows} />}
+      </PagedRows>
     </>
   )
 }

@@ -4,10 +4,9 @@ import { useState } from 'react'
 import { Button } from '../../components/actions/Button.tsx'
 import { EmptyState } from '../../components/feedback/EmptyState.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
-import { SkeletonRows } from '../../components/feedback/Skeleton.tsx'
 import { PageHeader } from '../../components/layout/PageHeader.tsx'
 import { KeyboardList } from '../../components/lists/KeyboardList.tsx'
-import { LoadMore } from '../../components/lists/LoadMore.tsx'
+import { PagedRows } from '../../components/lists/PagedRows.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
 import { SentEmpty } from './list/SentEmpty.tsx'
 import { SentFilters } from './list/SentFilters.tsx'
@@ -24,7 +23,8 @@ export function SentScreen() {
   const navigate = useNavigate({ from: '/$organization/sent' })
   const [recipient, setRecipient] = useState<string | null>(null)
   const filter: SentFilter = { status, tag, recipient }
-  const { rows, error, hasMore, isLoadingMore, loadMore, reload } = useSentPages(filter)
+  const pages = useSentPages(filter)
+  const { rows, reload } = pages
   const newer = useNewSent(filter, rows?.[0])
   const download = useSentExport(filter)
   const isFiltered = status !== null || tag !== null || recipient !== null
@@ -55,7 +55,6 @@ export function SentScreen() {
       </PageHeader>
       {(isFiltered || rows === null || rows.length > 0) && <SentFilters filter={filter} onFilter={change} />}
       {download.error !== null && <Refusal error={download.error} />}
-      {error && <Refusal error={error} />}
       {newer.count > 0 && rows !== null && (
         <div className="mb-3 flex justify-center">
           <Button size="small" icon={<ArrowUp />} onClick={reload}>
@@ -63,19 +62,24 @@ export function SentScreen() {
           </Button>
         </div>
       )}
-      {rows === null && !error && <SkeletonRows />}
-      {rows?.length === 0 && !isFiltered && <SentEmpty />}
-      {rows?.length === 0 && isFiltered && (
-        <EmptyState icon={<SearchX />} title={strings.noMatch}>
-          {hasMore ? strings.noneYet : strings.noMatchHint}
-        </EmptyState>
-      )}
-      {rows !== null && rows.length > 0 && (
-        <KeyboardList label={strings.label} rows={rows} rowKey={({ id }) => id}>
-          {email => <SentRow email={email} organization={organization.id} />}
-        </KeyboardList>
-      )}
-      <LoadMore hasMore={hasMore} isLoading={isLoadingMore} onMore={loadMore} />
+      <PagedRows
+        pages={pages}
+        empty={
+          isFiltered ? (
+            <EmptyState icon={<SearchX />} title={strings.noMatch}>
+              {pages.hasMore ? strings.noneYet : strings.noMatchHint}
+            </EmptyState>
+          ) : (
+            <SentEmpty />
+          )
+        }
+      >
+        {shown => (
+          <KeyboardList label={strings.label} rows={shown} rowKey={({ id }) => id}>
+            {email => <SentRow email={email} organization={organization.id} />}
+          </KeyboardList>
+        )}
+      </PagedRows>
     </>
   )
 }

@@ -7,10 +7,9 @@ import { Button } from '../../components/actions/Button.tsx'
 import { IconButton } from '../../components/actions/IconButton.tsx'
 import { EmptyState } from '../../components/feedback/EmptyState.tsx'
 import { Refusal } from '../../components/feedback/Refusal.tsx'
-import { SkeletonRows } from '../../components/feedback/Skeleton.tsx'
 import { Segmented } from '../../components/fields/Segmented.tsx'
 import { PageHeader } from '../../components/layout/PageHeader.tsx'
-import { LoadMore } from '../../components/lists/LoadMore.tsx'
+import { PagedRows } from '../../components/lists/PagedRows.tsx'
 import { Menu, MenuItem } from '../../components/overlays/Menu.tsx'
 import { useOrganization } from '../../hooks/organization.ts'
 import { usePages } from '../../hooks/pages.ts'
@@ -80,26 +79,27 @@ export function SuppressionsScreen() {
         <CheckForm />
       </div>
       {error !== null && <Refusal error={error} />}
-      {list.error && <Refusal error={list.error} />}
-      {!list.rows && !list.error && <SkeletonRows />}
-      {list.rows?.length === 0 && (
-        <EmptyState
-          icon={<Ban />}
-          title={reason ? strings.emptyFiltered : strings.empty}
-          action={
-            mayWrite &&
-            !reason && (
-              <Button icon={<Upload />} onClick={() => setDialog('import')}>
-                {strings.import}
-              </Button>
-            )
-          }
-        >
-          {strings.emptyHint}
-        </EmptyState>
-      )}
-      {list.rows && list.rows.length > 0 && <SuppressionTable rows={list.rows} mayRemove={mayWrite} />}
-      <LoadMore hasMore={list.hasMore} isLoading={list.isLoadingMore} onMore={list.loadMore} />
+      <PagedRows
+        pages={list}
+        empty={
+          <EmptyState
+            icon={<Ban />}
+            title={reason ? strings.emptyFiltered : strings.empty}
+            action={
+              mayWrite &&
+              !reason && (
+                <Button icon={<Upload />} onClick={() => setDialog('import')}>
+                  {strings.import}
+                </Button>
+              )
+            }
+          >
+            {strings.emptyHint}
+          </EmptyState>
+        }
+      >
+        {rows => <SuppressionTable rows={rows} mayRemove={mayWrite} />}
+      </PagedRows>
       <AddDialog isOpen={dialog === 'add'} onClose={() => setDialog(null)} />
       <ImportDialog isOpen={dialog === 'import'} onClose={() => setDialog(null)} />
       <UndoDialog isOpen={dialog === 'undo'} onClose={() => setDialog(null)} />

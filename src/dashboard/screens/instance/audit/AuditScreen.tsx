@@ -6,10 +6,9 @@ import { downloadFile } from '../../../api/download.ts'
 import { Button } from '../../../components/actions/Button.tsx'
 import { EmptyState } from '../../../components/feedback/EmptyState.tsx'
 import { Refusal } from '../../../components/feedback/Refusal.tsx'
-import { SkeletonRows } from '../../../components/feedback/Skeleton.tsx'
 import { Select } from '../../../components/fields/Select.tsx'
 import { PageHeader } from '../../../components/layout/PageHeader.tsx'
-import { LoadMore } from '../../../components/lists/LoadMore.tsx'
+import { PagedRows } from '../../../components/lists/PagedRows.tsx'
 import { Table } from '../../../components/lists/Table.tsx'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Time } from '../../../components/text/Time.tsx'
@@ -62,66 +61,67 @@ export function AuditScreen() {
           ]}
         />
       </div>
-      {pages.error && <Refusal error={pages.error} />}
-      {pages.rows === null && !pages.error && <SkeletonRows />}
-      {pages.rows?.length === 0 && (
-        <EmptyState icon={<ScrollText />} title={strings.empty}>
-          {strings.emptyHint}
-        </EmptyState>
-      )}
-      {pages.rows && pages.rows.length > 0 && (
-        <Table
-          label={strings.title}
-          rows={pages.rows}
-          rowKey={({ id }) => id}
-          columns={[
-            {
-              key: 'action',
-              label: strings.action,
-              isTitle: true,
-              cell: row => <span className="font-mono text-sm">{row.action}</span>,
-            },
-            {
-              key: 'actor',
-              label: strings.actor,
-              cell: ({ actor }) => (
-                <span className="block max-w-56 truncate" title={actor}>
-                  <SafeText text={actor} />
-                </span>
-              ),
-            },
-            {
-              key: 'subject',
-              label: strings.subject,
-              cell: ({ subject }) => (
-                <span className="block max-w-56 truncate font-mono text-xs text-muted" title={subject}>
-                  <SafeText text={subject} />
-                </span>
-              ),
-            },
-            {
-              key: 'detail',
-              label: strings.detail,
-              isWide: true,
-              cell: ({ detail }) => {
-                const text = JSON.stringify(detail)
-                return (
-                  <span className="font-mono text-xs text-muted" title={text}>
-                    <SafeText text={text} />
-                  </span>
-                )
+      <PagedRows
+        pages={pages}
+        empty={
+          <EmptyState icon={<ScrollText />} title={strings.empty}>
+            {strings.emptyHint}
+          </EmptyState>
+        }
+      >
+        {rows => (
+          <Table
+            label={strings.title}
+            rows={rows}
+            rowKey={({ id }) => id}
+            columns={[
+              {
+                key: 'action',
+                label: strings.action,
+                isTitle: true,
+                cell: row => <span className="font-mono text-sm">{row.action}</span>,
               },
-            },
-            {
-              key: 'ip',
-              label: strings.ip,
-              cell: ({ ip }) => (ip === null ? <span className="text-faint">{strings.command}</span> : ip),
-            },
-            { key: 'at', label: strings.at, cell: ({ at }) => <Time at={at} /> },
-          ]}
-        />
-      )}
-      <LoadMore hasMore={pages.hasMore} isLoading={pages.isLoadingMore} onMore={pages.loadMore} />
+              {
+                key: 'actor',
+                label: strings.actor,
+                cell: ({ actor }) => (
+                  <span className="block max-w-56 truncate" title={actor}>
+                    <SafeText text={actor} />
+                  </span>
+                ),
+              },
+              {
+                key: 'subject',
+                label: strings.subject,
+                cell: ({ subject }) => (
+                  <span className="block max-w-56 truncate font-mono text-xs text-muted" title={subject}>
+                    <SafeText text={subject} />
+                  </span>
+                ),
+              },
+              {
+                key: 'detail',
+                label: strings.detail,
+                isWide: true,
+                cell: ({ detail }) => {
+                  const text = JSON.stringify(detail)
+                  return (
+                    <span className="font-mono text-xs text-muted" title={text}>
+                      <SafeText text={text} />
+                    </span>
+                  )
+                },
+              },
+              {
+                key: 'ip',
+                label: strings.ip,
+                cell: ({ ip }) => (ip === null ? <span className="text-faint">{strings.command}</span> : ip),
+              },
+              { key: 'at', label: strings.at, cell: ({ at }) => <Time at={at} /> },
+            ]}
+          />
+        )}
+      </PagedRows>
     </>
   )
 }

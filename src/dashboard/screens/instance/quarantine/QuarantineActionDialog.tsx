@@ -1,11 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Button } from '../../../components/actions/Button.tsx'
 import { Notice } from '../../../components/feedback/Notice.tsx'
-import { Refusal } from '../../../components/feedback/Refusal.tsx'
-import { Skeleton } from '../../../components/feedback/Skeleton.tsx'
-import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { CountedActionDialog } from '../../../components/overlays/CountedActionDialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
-import { strings as shared } from '../../../components/strings.ts'
 import { useAction } from '../../../hooks/action.ts'
 import {
   countQuarantineAction,
@@ -44,39 +40,21 @@ export function QuarantineActionDialog({ action, selection, onClose, onDone }: Q
       }
     })
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <CountedActionDialog
       title={counted ? words.title(counted.count, counted.next_cursor !== null) : words.name}
-      width="small"
-      footer={
-        <>
-          <Button onClick={onClose}>{shared.cancel}</Button>
-          <Button
-            kind={action === 'delete' ? 'danger' : 'primary'}
-            isBusy={isBusy}
-            disabled={!counted || counted.count === 0}
-            onClick={() => void run()}
-          >
-            {words.name}
-          </Button>
-        </>
-      }
+      effect={words.effect}
+      confirm={words.name}
+      isDangerous={action === 'delete'}
+      count={counted?.count}
+      countError={error}
+      isBusy={isBusy}
+      failure={failure}
+      onConfirm={() => void run()}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4 text-muted">
-        <p>{words.effect}</p>
-        {!counted && !error && (
-          <div role="status">
-            <span className="sr-only">{strings.counting}</span>
-            <Skeleton className="h-4 w-40" />
-          </div>
-        )}
-        {action === 'release' && counted && counted.infected > 0 && (
-          <Notice tone="bad" title={strings.infectedAmong(counted.infected)} />
-        )}
-        {error && <Refusal error={error} />}
-        {failure !== null && <Refusal error={failure} />}
-      </div>
-    </Dialog>
+      {action === 'release' && counted && counted.infected > 0 && (
+        <Notice tone="bad" title={strings.infectedAmong(counted.infected)} />
+      )}
+    </CountedActionDialog>
   )
 }

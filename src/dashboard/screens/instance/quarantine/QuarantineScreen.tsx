@@ -3,11 +3,9 @@ import { ShieldCheck } from 'lucide-react'
 import { useState } from 'react'
 import { answer, app } from '../../../api/client.ts'
 import { EmptyState } from '../../../components/feedback/EmptyState.tsx'
-import { Refusal } from '../../../components/feedback/Refusal.tsx'
-import { SkeletonRows } from '../../../components/feedback/Skeleton.tsx'
 import { Segmented } from '../../../components/fields/Segmented.tsx'
 import { PageHeader } from '../../../components/layout/PageHeader.tsx'
-import { LoadMore } from '../../../components/lists/LoadMore.tsx'
+import { PagedRows } from '../../../components/lists/PagedRows.tsx'
 import { Table } from '../../../components/lists/Table.tsx'
 import { Bytes } from '../../../components/text/Amount.tsx'
 import { SafeText } from '../../../components/text/SafeText.tsx'
@@ -51,47 +49,48 @@ export function QuarantineScreen() {
       >
         {strings.hint}
       </PageHeader>
-      {pages.error && <Refusal error={pages.error} />}
-      {pages.rows === null && !pages.error && <SkeletonRows />}
-      {pages.rows?.length === 0 && (
-        <EmptyState icon={<ShieldCheck />} title={strings.empty}>
-          {strings.emptyHint}
-        </EmptyState>
-      )}
-      {pages.rows && pages.rows.length > 0 && (
-        <Table
-          label={strings.title}
-          rows={pages.rows}
-          rowKey={({ id }) => id}
-          columns={[
-            {
-              key: 'subject',
-              label: strings.subject,
-              isTitle: true,
-              isWide: true,
-              cell: message => (
-                <button
-                  type="button"
-                  className="max-w-full truncate rounded-sm text-left font-medium hover:underline"
-                  onClick={() => setOpened(message)}
-                >
-                  <SafeText text={message.subject} none={strings.noSubject} />
-                </button>
-              ),
-            },
-            {
-              key: 'verdict',
-              label: strings.verdict,
-              cell: ({ scan, scan_signature }) => <Verdict scan={scan} signature={scan_signature} />,
-            },
-            { key: 'from', label: strings.from, cell: ({ from_address }) => <Address text={from_address} /> },
-            { key: 'to', label: strings.to, cell: ({ rcpt_to }) => <Address text={rcpt_to} /> },
-            { key: 'size', label: strings.size, align: 'right', cell: ({ size }) => <Bytes value={size} /> },
-            { key: 'received', label: strings.received, cell: ({ received_at }) => <Time at={received_at} /> },
-          ]}
-        />
-      )}
-      <LoadMore hasMore={pages.hasMore} isLoading={pages.isLoadingMore} onMore={pages.loadMore} />
+      <PagedRows
+        pages={pages}
+        empty={
+          <EmptyState icon={<ShieldCheck />} title={strings.empty}>
+            {strings.emptyHint}
+          </EmptyState>
+        }
+      >
+        {rows => (
+          <Table
+            label={strings.title}
+            rows={rows}
+            rowKey={({ id }) => id}
+            columns={[
+              {
+                key: 'subject',
+                label: strings.subject,
+                isTitle: true,
+                isWide: true,
+                cell: message => (
+                  <button
+                    type="button"
+                    className="max-w-full truncate rounded-sm text-left font-medium hover:underline"
+                    onClick={() => setOpened(message)}
+                  >
+                    <SafeText text={message.subject} none={strings.noSubject} />
+                  </button>
+                ),
+              },
+              {
+                key: 'verdict',
+                label: strings.verdict,
+                cell: ({ scan, scan_signature }) => <Verdict scan={scan} signature={scan_signature} />,
+              },
+              { key: 'from', label: strings.from, cell: ({ from_address }) => <Address text={from_address} /> },
+              { key: 'to', label: strings.to, cell: ({ rcpt_to }) => <Address text={rcpt_to} /> },
+              { key: 'size', label: strings.size, align: 'right', cell: ({ size }) => <Bytes value={size} /> },
+              { key: 'received', label: strings.received, cell: ({ received_at }) => <Time at={received_at} /> },
+            ]}
+          />
+        )}
+      </PagedRows>
       {opened && <QuarantinedDialog message={opened} onClose={() => setOpened(null)} />}
     </>
   )

@@ -52,5 +52,4 @@ export const quarantineStrings = {
     },
   },
   infectedAmong: (n: number) => `The scanner found ${messages(n)} of these infected: whoever opens one may be harmed.`,
-  counting: 'Counting…',
 } as const

@@ -1,12 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Button } from '../../../components/actions/Button.tsx'
-import { Refusal } from '../../../components/feedback/Refusal.tsx'
-import { Skeleton } from '../../../components/feedback/Skeleton.tsx'
 import { TextInput } from '../../../components/fields/TextInput.tsx'
-import { Dialog } from '../../../components/overlays/Dialog.tsx'
+import { CountedActionDialog } from '../../../components/overlays/CountedActionDialog.tsx'
 import { showToast } from '../../../components/overlays/toasts.ts'
-import { strings as shared } from '../../../components/strings.ts'
 import { useAction } from '../../../hooks/action.ts'
 import { countAction, type QueueActionName, type QueueProgress, type QueueSelection, runAction } from './queue.ts'
 import { queueStrings as strings } from './strings.ts'
@@ -44,49 +40,31 @@ export function QueueActionDialog({ action, selection, onClose }: QueueActionDia
     })
   const amount = counted ? strings.many(counted.done, counted.isMore) : null
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <CountedActionDialog
       title={amount === null ? words.name : words.title(amount)}
-      width="small"
-      footer={
-        <>
-          <Button onClick={onClose}>{shared.cancel}</Button>
-          <Button
-            kind={action === 'cancel' ? 'danger' : 'primary'}
-            isBusy={isBusy}
-            disabled={!counted || counted.done === 0}
-            onClick={() => void run()}
-          >
-            {progress && isBusy ? `${words.progress} ${progress.done.toLocaleString('en')}` : words.name}
-          </Button>
-        </>
-      }
+      effect={words.effect}
+      confirm={progress && isBusy ? `${words.progress} ${progress.done.toLocaleString('en')}` : words.name}
+      isDangerous={action === 'cancel'}
+      count={counted?.done}
+      countError={error}
+      isBusy={isBusy}
+      failure={failure}
+      onConfirm={() => void run()}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4 text-muted">
-        <p>{words.effect}</p>
-        {!counted && !error && (
-          <div role="status">
-            <span className="sr-only">{strings.counting}</span>
-            <Skeleton className="h-4 w-40" />
-          </div>
-        )}
-        {counted && <OtherOutcomes counted={counted} />}
-        {selection.is_all && <p>{strings.wholeQueue}</p>}
-        {action === 'hold' && (
-          <TextInput
-            label={strings.reason}
-            hint={strings.reasonHint}
-            value={reason}
-            onValue={setReason}
-            maxLength={200}
-            isOptional
-          />
-        )}
-        {error && <Refusal error={error} />}
-        {failure !== null && <Refusal error={failure} />}
-      </div>
-    </Dialog>
+      {counted && <OtherOutcomes counted={counted} />}
+      {selection.is_all && <p>{strings.wholeQueue}</p>}
+      {action === 'hold' && (
+        <TextInput
+          label={strings.reason}
+          hint={strings.reasonHint}
+          value={reason}
+          onValue={setReason}
+          maxLength={200}
+          isOptional
+        />
+      )}
+    </CountedActionDialog>
   )
 }
 

@@ -34,7 +34,6 @@ export const queueStrings = {
   isHeld: 'held',
   submitting: 'being submitted',
   none: '–',
-  counting: 'Counting…',
   reason: 'Reason',
   reasonHint: 'A note for operators. The API does not show it.',
   wholeQueue: 'This is the whole queue.',

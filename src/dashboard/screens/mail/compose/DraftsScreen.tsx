@@ -3,11 +3,9 @@ import { FilePen, PenLine } from 'lucide-react'
 import { answer } from '../../../api/client.ts'
 import { LinkButton } from '../../../components/actions/LinkButton.tsx'
 import { EmptyState } from '../../../components/feedback/EmptyState.tsx'
-import { Refusal } from '../../../components/feedback/Refusal.tsx'
-import { SkeletonRows } from '../../../components/feedback/Skeleton.tsx'
 import { PageHeader } from '../../../components/layout/PageHeader.tsx'
 import { KeyboardList } from '../../../components/lists/KeyboardList.tsx'
-import { LoadMore } from '../../../components/lists/LoadMore.tsx'
+import { PagedRows } from '../../../components/lists/PagedRows.tsx'
 import { SafeText } from '../../../components/text/SafeText.tsx'
 import { Time } from '../../../components/text/Time.tsx'
 import { useOrganization } from '../../../hooks/organization.ts'
@@ -19,7 +17,7 @@ const previewLength = 200
 /** `/app/<organization>/drafts`: what is written and not sent, of the whole organization. */
 export function DraftsScreen() {
   const { wholeApi, organization } = useOrganization()
-  const { rows, error, hasMore, isLoadingMore, loadMore } = usePages(['drafts', wholeApi.organizationId], cursor =>
+  const pages = usePages(['drafts', wholeApi.organizationId], cursor =>
     answer(wholeApi.v1.GET('/v1/drafts', { params: { query: cursor === undefined ? {} : { cursor } } })),
   )
   const params = { organization: organization.id }
@@ -31,42 +29,43 @@ export function DraftsScreen() {
   return (
     <>
       <PageHeader title={strings.drafts} actions={compose} />
-      {error && <Refusal error={error} />}
-      {!rows && !error && <SkeletonRows />}
-      {rows?.length === 0 && (
-        <EmptyState icon={<FilePen />} title={strings.noDrafts}>
-          {strings.noDraftsHint}
-        </EmptyState>
-      )}
-      {rows && rows.length > 0 && (
-        <KeyboardList label={strings.drafts} rows={rows} rowKey={({ id }) => id}>
-          {draft => (
-            <div className="px-3 py-2">
-              <div className="flex items-baseline gap-3">
-                <span className="min-w-0 flex-1 truncate text-sm text-muted">
-                  <SafeText text={[...draft.to, ...draft.cc, ...draft.bcc].join(', ')} none={strings.noRecipients} />
-                </span>
-                <span className="text-xs text-faint">
-                  <Time at={draft.updated_at} />
-                </span>
+      <PagedRows
+        pages={pages}
+        empty={
+          <EmptyState icon={<FilePen />} title={strings.noDrafts}>
+            {strings.noDraftsHint}
+          </EmptyState>
+        }
+      >
+        {rows => (
+          <KeyboardList label={strings.drafts} rows={rows} rowKey={({ id }) => id}>
+            {draft => (
+              <div className="px-3 py-2">
+                <div className="flex items-baseline gap-3">
+                  <span className="min-w-0 flex-1 truncate text-sm text-muted">
+                    <SafeText text={[...draft.to, ...draft.cc, ...draft.bcc].join(', ')} none={strings.noRecipients} />
+                  </span>
+                  <span className="text-xs text-faint">
+                    <Time at={draft.updated_at} />
+                  </span>
+                </div>
+                <Link
+                  to="/$organization/drafts/$draft"
+                  params={{ ...params, draft: draft.id }}
+                  search={true}
+                  data-open=""
+                  className="block truncate text-sm font-medium before:absolute before:inset-0 focus-visible:outline-none focus-visible:before:outline-2 focus-visible:before:-outline-offset-2 focus-visible:before:outline-accent"
+                >
+                  <SafeText text={draft.subject} none={strings.noSubject} />
+                </Link>
+                <p className="truncate text-xs text-faint">
+                  <SafeText text={draft.text?.slice(0, previewLength)} none="" />
+                </p>
               </div>
-              <Link
-                to="/$organization/drafts/$draft"
-                params={{ ...params, draft: draft.id }}
-                search={true}
-                data-open=""
-                className="block truncate text-sm font-medium before:absolute before:inset-0 focus-visible:outline-none focus-visible:before:outline-2 focus-visible:before:-outline-offset-2 focus-visible:before:outline-accent"
-              >
-                <SafeText text={draft.subject} none={strings.noSubject} />
-              </Link>
-              <p className="truncate text-xs text-faint">
-                <SafeText text={draft.text?.slice(0, previewLength)} none="" />
-              </p>
-            </div>
-          )}
-        </KeyboardList>
-      )}
-      <LoadMore hasMore={hasMore} isLoading={isLoadingMore} onMore={loadMore} />
+            )}
+          </KeyboardList>
+        )}
+      </PagedRows>
     </>
   )
 }
