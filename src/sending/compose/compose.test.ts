@@ -68,6 +68,19 @@ test('writes the names of header fields in their usual case, however often they 
     }
 })
 
+test('chooses the encoding of a text by its characters', async () => {
+  const long = 'x'.repeat(80)
+  const encodingOf = async (text: string) =>
+    /^Content-Transfer-Encoding: (.*)\r$/m.exec((await composed({ text })).toString())?.[1]
+  expect(await encodingOf('short')).toBe('7bit')
+  expect(await encodingOf(long)).toBe('quoted-printable')
+  expect(await encodingOf(`${long}\t\n`)).toBe('quoted-printable')
+  expect(await encodingOf('1'.repeat(80))).toBe('base64')
+  expect(await encodingOf('a short é')).toBe('quoted-printable')
+  expect(await encodingOf('éa')).toBe('base64')
+  expect(await encodingOf('\u0001\u0001a')).toBe('base64')
+})
+
 test('gives HTML without text a text alternative', async () => {
   const { text: _, ...without } = plain
   const message = compose(

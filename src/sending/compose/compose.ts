@@ -4,11 +4,11 @@ import type { Id } from '../../base/ids.ts'
 import type { OutgoingAttachment } from '../accept/attachments.ts'
 import type { HeaderField } from '../accept/headers.ts'
 import type { OutgoingEmail } from '../accept/parse-request.ts'
-import { rememberFieldNames } from './field-names.ts'
+import { speedUpComposing } from './mime-node.ts'
 import { serialize } from './serialize.ts'
 import { textAlternative } from './text-alternative.ts'
 
-rememberFieldNames()
+speedUpComposing()
 
 /** What identifies the message. */
 export interface MessageIds {
