@@ -5,8 +5,16 @@ import type { MailauthResolve } from './resolver.ts'
 
 const maxKeys = 1000
 
-/** What mailauth made of key records, by the record and by what else the outcome depends on. */
-export type ReadKeys = LRUCache<string, PublicKey>
+/** A key record that was read, with all that DNS answered. */
+interface ReadKey {
+  readonly records: Records
+  readonly key: PublicKey
+}
+
+type Records = Awaited<ReturnType<MailauthResolve>>
+
+/** What mailauth made of key records, by their name and by what else the outcome depends on. */
+export type ReadKeys = LRUCache<string, ReadKey>
 
 export function newReadKeys(): ReadKeys {
   return new LRUCache({ max: maxKeys })
@@ -20,23 +28,24 @@ export function newReadKeys(): ReadKeys {
 export function newKeyCache(resolver: MailauthResolve, read: ReadKeys): KeyCache {
   const lookups = new Map<string, Promise<PublicKey>>()
 
-  async function look(...[type, name, minBitLength, options]: Parameters<KeyCache['get']>): Promise<PublicKey> {
+  async function look(question: string, ...of: Parameters<KeyCache['get']>): Promise<PublicKey> {
+    const [type, name, minBitLength, options] = of
     const records = await resolver(toALabel(name), 'TXT')
-    const question = JSON.stringify([records, minBitLength, options.strict, options.hashAlgo])
     const known = read.get(question)
-    if (known) return known
-    const key = await createKeyCache(async () => records).get(type, name, minBitLength, options)
+    if (known && Bun.deepEquals(known.records, records)) return known.key
+    // A copy, since mailauth may sort what it is given.
+    const key = await createKeyCache(async () => [...records] as Records).get(type, name, minBitLength, options)
     // As an object it need not be parsed for each signature.
     const parsed = { ...key, publicKey: createPublicKey(key.publicKey) }
-    read.set(question, parsed)
+    read.set(question, { records, key: parsed })
     return parsed
   }
 
   return {
     resolver,
     get(type, name, minBitLength, options) {
-      const question = JSON.stringify([name, minBitLength, options.strict, options.hashAlgo])
-      const lookup = lookups.get(question) ?? look(type, name, minBitLength, options)
+      const question = `${minBitLength} ${options.strict} ${options.hashAlgo} ${name}`
+      const lookup = lookups.get(question) ?? look(question, type, name, minBitLength, options)
       lookups.set(question, lookup)
       // mailauth asks for the keys of an ARC chain before it waits for them.
       lookup.catch(() => undefined)

@@ -51,8 +51,6 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     readonly status: {
       readonly result: string
       readonly comment?: string
-      /** The domain in d=, if it aligns with the one in From by the Public Suffix List. */
-      readonly aligned?: string | false
       /** Bytes of the body that l= leaves unsigned. */
       readonly underSized?: number
       readonly policy?: Readonly<Record<string, string>>
@@ -63,9 +61,6 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     readonly signingDomain: string
     readonly selector: string
     readonly parsed?: { readonly a?: { readonly value: string } }
-  }
-  export interface BodyHash {
-    setContentType(contentType: object): void
   }
   export interface ArcState {
     readonly chain: readonly unknown[] | false
@@ -81,12 +76,13 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
   export class DkimVerifier {
     constructor(options: { readonly resolver: Resolve; readonly strict: boolean; readonly sender?: string })
     keyCache: KeyCache
-    readonly headerFrom: readonly string[]
+    headers: ParsedHeaders
+    headerFrom: readonly string[]
     readonly fromFields: number
     readonly results: readonly SignatureResult[]
     readonly arc: ArcState
     /** One for each canonicalization, algorithm and `l=`, once the header is read. */
-    readonly bodyHashes: ReadonlyMap<string, BodyHash>
+    readonly bodyHashes: ReadonlyMap<string, unknown>
     /** Adds the hash to `bodyHashes`, once; gives its key. */
     addBodyHash(bodyCanon: string, hashAlgo: string, maxBodyLength: number | ''): string
     /** For the Authentication-Results field: `header.d` and others. */
@@ -108,7 +104,6 @@ declare module 'mailauth/lib/dkim/body/relaxed.js' {
     byteLength: number
     readonly canonicalizedLength: number
     readonly bodyHashedBytes: number
-    setContentType(contentType: object): void
     update(chunk: Buffer | null, isFinal?: boolean): void
     /** Hashes whole lines in their canonical form. */
     _pushBodyHash(lines: Buffer): void

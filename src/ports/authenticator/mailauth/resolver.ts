@@ -56,8 +56,13 @@ function isKeyName(name: string): boolean {
 }
 
 function isKeyTooLong(record = ''): boolean {
+  if (bytesOfBase64(record) <= maxKeyBytes) return false
   const key = /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1] ?? ''
-  return (key.replace(/\s+/g, '').length * 3) / 4 > maxKeyBytes
+  return bytesOfBase64(key.replace(/\s+/g, '')) > maxKeyBytes
+}
+
+function bytesOfBase64({ length }: string): number {
+  return (length * 3) / 4
 }
 
 /** Without a stack, which would cost more than the look-up: absences are common. */
