@@ -1,6 +1,8 @@
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { DataDecoder, type DataSink } from './data-decoder.ts'
 
+const LF = 0x0a
+
 /** Receives the bytes of DATA. */
 export interface DataReceiver extends DataSink {
   /** Resolves when it takes more bytes; undefined: it takes them now. */
@@ -16,6 +18,8 @@ export interface DataReceiver extends DataSink {
 export class CommandParser extends SMTPStream {
   /** When the bytes of the current command had come, at the latest; on the clock of `performance.now()`. */
   receivedAt = performance.now()
+  /** Did the client send more together with the current command (RFC 2920)? */
+  isPipelined = false
   private data: { readonly decoder: DataDecoder; readonly receiver: DataReceiver } | undefined
 
   /** The bytes after the current command are DATA. */
@@ -26,6 +30,7 @@ export class CommandParser extends SMTPStream {
 
   override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', done: (error?: Error | null) => void): void {
     this.receivedAt = performance.now()
+    if (!this._dataMode) this.isPipelined = chunk.indexOf(LF) < chunk.length - 1
     super._write(chunk, encoding, done)
   }
 

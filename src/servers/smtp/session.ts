@@ -155,10 +155,11 @@ export class SmtpSession<Recipient extends SmtpRecipient>
 
   /**
    * Sends the replies to pipelined commands together (RFC 2920 §3.2): a packet of its own costs more than the command. A
-   * reply waits at most for the look-up of a recipient.
+   * reply waits at most for the look-up of a recipient. The reply to a command that came alone is sent at once.
    */
   private corkReplies(): void {
-    if (this.corked) return
+    const { _parser: parser } = this
+    if (this.corked || !(parser instanceof CommandParser && parser.isPipelined)) return
     this.corked = this._socket
     this.corked.cork()
     setImmediate(() => this.uncorkReplies())
@@ -287,7 +288,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     const conclude = (sendReply: () => void) => {
       if (this.lookup !== lookup) return
       this.lookup = undefined
-      setImmediate(() => this.uncorkReplies())
+      if (this.corked) setImmediate(() => this.uncorkReplies())
       if (!this._closing && !this._closed) sendReply()
     }
     const lookup = {
