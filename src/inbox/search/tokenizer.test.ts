@@ -25,6 +25,24 @@ test('gives the same words in a text of ASCII alone as beside other letters', ()
     expect(tokenize(text)).toEqual(tokenize(`${text} \u4eac`).slice(0, -1))
 })
 
+test('stores the words of ASCII as those of any text, as far as they fit', () => {
+  const lengths = [1, 82, 83, 84, 85, 300]
+  const texts = lengths.flatMap(a => lengths.map(b => `.${'Q'.repeat(a)}-${'z'.repeat(b)} 7`))
+  for (const text of ['', ' ', '.', 'a', '0 0', '\0x\x7f', ...texts])
+    expect(toSearchText(text)).toBe(` ${tokenize(text).join(' ')} `)
+  const mebibyte = 1024 * 1024
+  for (const text of [
+    'ab '.repeat(mebibyte / 4 + 9),
+    `${'ab '.repeat(mebibyte / 4 - 1)}a`,
+    'a '.repeat(mebibyte / 2),
+  ]) {
+    const words = tokenize(text)
+    const fitting = words.slice(0, Math.floor(mebibyte / ((words[0]?.length ?? 0) + 1)))
+    expect(toSearchText(text)).toBe(` ${fitting.join(' ')} `)
+  }
+  expect(toSearchText(`a${' '.repeat(mebibyte)}b`)).toBe(' 0a ')
+})
+
 test('splits scripts without spaces into pairs, each of which shows its first character', () => {
   const words = tokenize('東京都')
   expect(words).toHaveLength(3)

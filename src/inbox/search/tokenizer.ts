@@ -24,6 +24,8 @@ export function tokenize(text: string): Token[] {
 
 /** The tokens of a text with a space before and after each, as they are stored in `search_texts`: at most 1 MiB of them. */
 export function toSearchText(text: string): string {
+  const ofAscii = text.length < maxSearchTextBytes && ascii.test(text) ? asciiSearchText(text) : undefined
+  if (ofAscii !== undefined) return ofAscii
   const tokens: Token[] = []
   let bytesLeft = maxSearchTextBytes
   for (const token of tokensOf(text.slice(0, maxSearchTextBytes))) {
@@ -32,6 +34,25 @@ export function toSearchText(text: string): string {
     tokens.push(token)
   }
   return ` ${tokens.join(' ')} `
+}
+
+/** The tokens of ASCII text, made all at once; undefined: some of them have to be cut or left out. */
+function asciiSearchText(text: string): string | undefined {
+  // The last one is the beginning of a token that does not come.
+  const tokens = ` ${text} `.toLowerCase().replace(separators, ' 0').slice(0, -1)
+  if (tokens === ' ') return '  '
+  return tokens.length > maxSearchTextBytes || hasLongToken(tokens) ? undefined : tokens
+}
+
+const separators = /[^a-z0-9]+/g
+
+function hasLongToken(tokens: string): boolean {
+  for (let at = 0; at + maxTokenCharacters + 1 < tokens.length; ) {
+    const next = tokens.lastIndexOf(' ', at + maxTokenCharacters + 1)
+    if (next === at) return true
+    at = next
+  }
+  return false
 }
 
 const stepLength = 2 * 1024
