@@ -1,10 +1,11 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, type Histogram, Registry } from 'prom-client'
+import { LabelledHistogram } from './histogram.ts'
 import { tracedStep } from './tracing.ts'
 
 /** All metrics. Names and units follow the conventions of Prometheus: seconds, bytes, `_total`. */
 export const registry = new Registry()
 
-const stepSeconds = new Histogram({
+const stepSeconds = new LabelledHistogram({
   name: 'mailroom_step_seconds',
   help: 'Duration of each step of the inbound (`in`) and outbound (`out`) pipeline.',
   labelNames: ['way', 'step'],
@@ -73,5 +74,5 @@ export function histogram<Label extends string>(
   labelNames: readonly Label[],
   buckets: readonly number[],
 ): Histogram<Label> {
-  return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [registry] })
+  return new LabelledHistogram({ name, help, labelNames, buckets: [...buckets], registers: [registry] })
 }

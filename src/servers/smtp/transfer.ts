@@ -9,7 +9,7 @@ import {
 import type { DataReceiver } from './command-parser.ts'
 import type { MailService, SmtpRecipient, SmtpSessionDeps } from './deps.ts'
 import type { MailTransaction } from './envelope.ts'
-import { dataSeconds, messageReplies } from './metrics.ts'
+import { messageReplies, observeData } from './metrics.ts'
 import type { Spool } from './spool.ts'
 
 /** The session, as far as a transfer needs it. */
@@ -65,7 +65,7 @@ export class Transfer<Recipient extends SmtpRecipient> implements DataReceiver {
 
   end(resume: () => void): void {
     const now = performance.now()
-    dataSeconds.observe({ listener: this.deps.kind, part: 'transfer' }, (now - this.phaseSince) / 1000)
+    observeData(this.deps.kind, 'transfer', (now - this.phaseSince) / 1000)
     this.phase = 'reply'
     this.phaseSince = now
     this.resume = resume
@@ -140,7 +140,7 @@ export class Transfer<Recipient extends SmtpRecipient> implements DataReceiver {
     this.phase = 'over'
     const isRefused = outcome instanceof SmtpRefusal
     this.record(isRefused ? outcome.code : 'accepted', outcome)
-    dataSeconds.observe({ listener: this.deps.kind, part: 'answer' }, (performance.now() - this.phaseSince) / 1000)
+    observeData(this.deps.kind, 'answer', (performance.now() - this.phaseSince) / 1000)
     this.session.replyToData(
       isRefused
         ? outcome.reply
