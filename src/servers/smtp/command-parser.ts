@@ -30,7 +30,7 @@ export class CommandParser extends SMTPStream {
 
   override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', done: (error?: Error | null) => void): void {
     this.receivedAt = performance.now()
-    if (!this._dataMode) this.isPipelined = chunk.indexOf(LF) < chunk.length - 1
+    this.isPipelined = chunk.indexOf(LF) < chunk.length - 1
     super._write(chunk, encoding, done)
   }
 
