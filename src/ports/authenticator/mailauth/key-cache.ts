@@ -1,17 +1,15 @@
 import { createPublicKey } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createKeyCache, type KeyCache, type PublicKey, toALabel } from 'mailauth/lib/tools.js'
-import type { MailauthResolve } from './resolver.ts'
+import type { MailauthRecords, MailauthResolve } from './resolver.ts'
 
 const maxKeys = 1000
 
 /** A key record that was read, with all that DNS answered. */
 interface ReadKey {
-  readonly records: Records
+  readonly records: MailauthRecords
   readonly key: PublicKey
 }
-
-type Records = Awaited<ReturnType<MailauthResolve>>
 
 /** What mailauth made of key records, by their name and by what else the outcome depends on. */
 export type ReadKeys = LRUCache<string, ReadKey>
@@ -34,7 +32,7 @@ export function newKeyCache(resolver: MailauthResolve, read: ReadKeys): KeyCache
     const known = read.get(question)
     if (known && Bun.deepEquals(known.records, records)) return known.key
     // A copy, since mailauth may sort what it is given.
-    const key = await createKeyCache(async () => [...records] as Records).get(type, name, minBitLength, options)
+    const key = await createKeyCache(async () => [...records] as MailauthRecords).get(type, name, minBitLength, options)
     // As an object it need not be parsed for each signature.
     const parsed = { ...key, publicKey: createPublicKey(key.publicKey) }
     read.set(question, { records, key: parsed })

@@ -1,13 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import type { MailauthResolve } from './resolver.ts'
-
-type Records = Awaited<ReturnType<MailauthResolve>>
+import type { MailauthRecords, MailauthResolve } from './resolver.ts'
 
 /** What DNS answered to one question of a check: records, or the code of an absence. */
 interface AnsweredQuestion {
   readonly name: string
   readonly type: string
-  readonly answer: Records | string
+  readonly answer: MailauthRecords | string
 }
 
 interface FinishedCheck<Result> {
@@ -42,7 +40,7 @@ export function newRepeatedCheck<Result>(): RepeatedCheck<Result> {
       try {
         const records = await resolve(name, type)
         // mailauth may sort what it is given.
-        answers.push({ name, type, answer: [...records] as Records })
+        answers.push({ name, type, answer: [...records] as MailauthRecords })
         return records
       } catch (error) {
         const code = absenceCode(error)

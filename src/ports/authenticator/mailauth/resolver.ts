@@ -3,6 +3,8 @@ import type { RecordData, RecordType, Resolver } from '../../resolver/port.ts'
 /** The resolver that mailauth calls: like `dns.promises.resolve`, it reports absences and failures as errors with a code. */
 export type MailauthResolve = (name: string, type: string) => Promise<never[] | string[][] | object[]>
 
+export type MailauthRecords = Awaited<ReturnType<MailauthResolve>>
+
 /** A SubjectPublicKeyInfo of 4096 bits takes 550 bytes; the time of a verification grows with the square of the bits. */
 const maxKeyBytes = 600
 

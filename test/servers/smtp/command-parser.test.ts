@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { CommandParser } from './command-parser.ts'
+import { CommandParser } from '../../../src/servers/smtp/command-parser.ts'
 
 test('tells commands that came together from one that came alone', () => {
   const parser = new CommandParser({ maxCommandLength: 100 })
