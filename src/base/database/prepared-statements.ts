@@ -47,7 +47,7 @@ export function executePrepared(
       const queued = kept.execute(parameters, whenDone)
       if (isAhead) sendAhead(cache, queued)
     }
-    if (parameters.some(isLong)) sendLong(cache, send, done)
+    if (hasLong(parameters)) sendLong(cache, send, done)
     else send(done)
     return
   }
@@ -59,9 +59,12 @@ export function executePrepared(
   }) as object
 }
 
-/** Is it worth it to free the memory of its packet? */
-function isLong(parameter: unknown): boolean {
-  return Buffer.isBuffer(parameter) && parameter.length >= minLongBytes
+/** Is there a parameter so long that it is worth it to free the packet at once? A loop, since every statement is looked at. */
+function hasLong(parameters: readonly unknown[]): boolean {
+  for (const parameter of parameters)
+    if (typeof parameter === 'object' && parameter instanceof Uint8Array && parameter.length >= minLongBytes)
+      return true
+  return false
 }
 
 /** Frees the packets that `send` sends once the server has replied: then it has read them. */
