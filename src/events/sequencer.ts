@@ -11,8 +11,11 @@ export const sequencerPollMs = 200
 const commitMs = 25
 /** Between two rounds while this process writes events, so that those of many transactions share one. */
 const spacingMs = 120
-/** The same after a round of so many events: then each costs less, and none waits for half a second. */
-const spacingOfManyMs = 240
+/**
+ * The same where others number events too, so that all together make no more rounds than one alone, and after a round of so many
+ * events: then each costs less. None waits for half a second.
+ */
+const longSpacingMs = 240
 const manyEvents = 150
 
 export interface SequencerDeps {
@@ -35,8 +38,9 @@ export function startSequencer({ db, log, onNumbered }: SequencerDeps): Backgrou
   let isAppended = false
   let nextRoundMs = Number.NEGATIVE_INFINITY
   const unlisten = onEventsAppended(() => {
+    // Once for all until the round begins: a notification that is left over would begin another one at once.
+    if (!isAppended) wakeup.notify()
     isAppended = true
-    wakeup.notify()
   })
   const job = startJob({ name: 'event-sequence', intervalMs: 0, log }, async signal => {
     await wakeup.wait(sequencerPollMs)
@@ -45,7 +49,8 @@ export function startSequencer({ db, log, onNumbered }: SequencerDeps): Backgrou
     isAppended = false
     const startedMs = performance.now()
     const count = await numberEvents(db, { memory })
-    nextRoundMs = startedMs + (count < manyEvents ? spacingMs : spacingOfManyMs)
+    const isShared = memory.roundsAlone === 0
+    nextRoundMs = startedMs + (isShared || count >= manyEvents ? longSpacingMs : spacingMs)
     if (count === 0) return 'done'
     onNumbered()
     if (count >= maxNumberedAtOnce) wakeup.notify()

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import pino from 'pino'
 import { systemClock } from '../../src/base/clock.ts'
 import { inTransaction } from '../../src/base/database/database.ts'
 import { toJson } from '../../src/base/database/schema.ts'
@@ -14,8 +15,11 @@ import {
 } from '../../src/events/numbering-table.ts'
 import { maxGaps } from '../../src/events/position-gaps.ts'
 import { selectEvents } from '../../src/events/read-events.ts'
+import { startSequencer } from '../../src/events/sequencer.ts'
 import { deleteEvents, insertEvents, selectLastSequence } from '../../src/events/table.ts'
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts'
+
+const log = pino({ level: 'silent' })
 
 let database: FreshDatabase
 beforeAll(async () => {
@@ -292,6 +296,26 @@ test('after a restore events are numbered whose positions are below those of bef
   expect(await numberEvents(db)).toBe(1)
   await resetWatermark(db)
   expect(await watermark()).toBe(2)
+})
+
+test('while events come all the time there is a round each 120 ms, of all processes together', async () => {
+  const own = await freshDatabase(4)
+  const { db } = own
+  for (const processes of [1, 2]) {
+    let rounds = 0
+    const onNumbered = () => void rounds++
+    const startedMs = performance.now()
+    const sequencers = Array.from({ length: processes }, () => startSequencer({ db, log, onNumbered }))
+    while (performance.now() - startedMs < 2000) {
+      await appendEvents(db, [event(newId('org'), 0)])
+      await Bun.sleep(5)
+    }
+    await Promise.all(sequencers.map(sequencer => sequencer.stop()))
+    // The first one of each comes at once.
+    expect(rounds).toBeLessThanOrEqual(Math.ceil((performance.now() - startedMs) / 120) + processes)
+    expect(rounds).toBeGreaterThan(1)
+  }
+  await own.close()
 })
 
 test('a process that numbered alone for long notices when another one did', async () => {
