@@ -17,9 +17,13 @@ export interface MetricsSource {
 
 const ownMetrics: MetricsSource = { collect: () => registry.metrics(), isHealthy: async () => true }
 
+/** The delay of the event loop is measured so often. The default of 10 ms wakes a process that has nothing to do as often. */
+const eventLoopDelayEveryMs = 100
+
 /** Adds the metrics of this process itself: CPU time, memory, event loop, garbage collection. */
 export function collectProcessMetrics(): void {
-  if (!registry.getSingleMetric('process_cpu_user_seconds_total')) collectDefaultMetrics({ register: registry })
+  if (!registry.getSingleMetric('process_cpu_user_seconds_total'))
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopDelayEveryMs })
 }
 
 /**
