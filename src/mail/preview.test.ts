@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { previewOf } from './preview.ts'
+import { oneLine, truncate } from './text.ts'
 
 test('takes the beginning of the text, on one line', () => {
   expect(previewOf('  Hello\r\n\r\n\tworld \u200b\u0007', '<p>other</p>')).toBe('Hello world')
@@ -10,6 +11,19 @@ test('is the same for ASCII alone as beside other characters', () => {
     const text = ` a${String.fromCharCode(code)}b \f\v c`
     expect(previewOf(text, null)).toBe(previewOf(`${text}\u00e9`, null).replace('\u00e9', ''))
   }
+})
+
+test('does not depend on what comes after it', () => {
+  for (let length = 190; length < 420; length++)
+    for (const line of [
+      'x'.repeat(length),
+      `${' '.repeat(250)}${'x'.repeat(length)}`,
+      ` \n${'a b\r\n  '.repeat(length)}`.slice(0, length),
+    ])
+      for (const end of [' ', '\r\n', ' \u0007 \u200b y', 'é', '\u0301', '😀']) {
+        const text = `${line}${end}`.repeat(3)
+        expect(previewOf(text, null)).toBe(truncate(oneLine(text.replaceAll('\u200b', '')), 200))
+      }
 })
 
 test('takes what HTML shows when there is no text', () => {

@@ -17,6 +17,12 @@ export function previewOf(text: string | null, html: string | null): string {
 }
 
 function begin(text: string): string {
+  const beginning = text
+    .slice(0, 2 * maxPreview)
+    .replace(/\s+/g, ' ')
+    .trim()
+  // Whatever comes after it, it is not seen.
+  if (beginning.length > maxPreview && printableAscii.test(beginning)) return beginning.slice(0, maxPreview)
   const line = text.slice(0, maxText).replace(/\s+/g, ' ')
   return truncate(printableAscii.test(line) ? line.trim() : oneLine(line.replace(invisible, '')), maxPreview)
 }
