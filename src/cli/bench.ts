@@ -14,7 +14,8 @@ where freshclam has fetched it, else with one signature), all on loopback:
 
   ingest   5 KB, 87 KB and 4 MB messages, signed, over reused connections, through all checks to a committed row
   latency  pages of the inbox while 4 MB messages arrive over four connections
-  cores    5 KB messages in two processes, compared with one, with a scanner that costs nothing
+  cores    5 KB and 87 KB messages in two processes, compared with one, with a scanner that costs nothing, and with what the
+           cores could do
   accept   POST /v1/emails over 32 connections
   relay    5,000 queued emails relayed to an SMTP sink
   backup   emails accepted while 100,000 messages are backed up; its time and size, and the time of a trial restore

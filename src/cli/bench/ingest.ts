@@ -5,6 +5,7 @@ import { measureCpuTimes } from './cpu-time.ts'
 import type { BenchEnvironment } from './environment.ts'
 import { type Figure, figure, perItem } from './figure.ts'
 import { packMessages } from './load/message-file.ts'
+import type { SmtpLoadResult } from './load/smtp-load.ts'
 import { signedMessages } from './messages.ts'
 import { runTask, startMailroom } from './processes.ts'
 
@@ -15,11 +16,6 @@ const warmUpMessages = 16_000
  * how many were removed in the last minutes, and both have to find it in the same state.
  */
 const roundSeconds = 3.5
-
-interface SmtpLoadResult {
-  readonly count: number
-  readonly seconds: number
-}
 
 interface Size {
   readonly name: string
@@ -82,7 +78,11 @@ async function measureSize(
   const mailauth = await rateOf({ task: 'mailauth', sender, messages: first })
   const inserts = await rateOf({ task: 'inserts', databaseUrl, connections, messages: first })
   const clamdRates: number[] = []
-  const rounds: (SmtpLoadResult & { readonly cpuMs: Readonly<Record<string, number>> })[] = []
+  const rounds: {
+    readonly count: number
+    readonly seconds: number
+    readonly cpuMs: Readonly<Record<string, number>>
+  }[] = []
   for (const messages of files) {
     clamdRates.push(await rateOf({ task: 'clamd', clamd, connections, messages }))
     const cpuSince = measureCpuTimes({ Mailroom: mailroom.pid, ...pids })

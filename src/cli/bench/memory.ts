@@ -16,7 +16,8 @@ export function memoryBytes(pid: number): number {
   }
 }
 
-function childrenOf(pid: number): readonly number[] {
+/** The processes that a process has started. proc_pid_children(5) */
+export function childrenOf(pid: number): readonly number[] {
   const threads = readdirSync(`/proc/${pid}/task`)
   return threads
     .flatMap(thread => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' '))
