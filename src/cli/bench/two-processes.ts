@@ -16,19 +16,19 @@ const roundSeconds = 20
 /** Each of two processes gets half of the messages, and has to be as warm as one alone. */
 const warmUps = { one: 2, two: 4 }
 
-interface Size {
+interface ComparedSize {
   readonly name: string
   readonly attachmentBytes: number
   readonly perRound: number
 }
 
 /** Past 256 KiB one process verifies and parses in a second thread: two of them are not compared with one core. */
-const sizes: readonly Size[] = [
+const sizes: readonly ComparedSize[] = [
   { name: '5 KB', attachmentBytes: 0, perRound: 4000 },
   { name: '87 KB', attachmentBytes: 60_000, perRound: 1000 },
 ]
 
-interface Round {
+interface IngestRound {
   readonly rate: number
   /** The CPU time of each for one message. */
   readonly cpuMs: Readonly<Record<string, number>>
@@ -56,7 +56,7 @@ export async function measureTwoProcesses(environment: BenchEnvironment): Promis
     const measure = (mailroom: MailroomProcess) => measureRound(environment, mailroom, scanner, size)
     for (let round = 0; round < warmUps.one; round++) await measure(one)
     for (let round = 0; round < warmUps.two; round++) await measure(two)
-    const [ofOne, ofTwo]: [Round[], Round[]] = [[], []]
+    const [ofOne, ofTwo]: [IngestRound[], IngestRound[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
       ofOne.push(await measure(one))
       ofTwo.push(await measure(two))
@@ -71,8 +71,8 @@ async function measureRound(
   { folder, sender, serializedSender, mailbox, pids }: BenchEnvironment,
   mailroom: MailroomProcess,
   scanner: BenchProcess,
-  { attachmentBytes, perRound }: Size,
-): Promise<Round> {
+  { attachmentBytes, perRound }: ComparedSize,
+): Promise<IngestRound> {
   const messages = join(folder, 'messages')
   writeFileSync(messages, packMessages(await signedMessages(sender, mailbox, perRound, attachmentBytes)))
   const ofMailroom = childrenOf(mailroom.pid).map((pid, i) => [`process ${i + 1}`, pid])
@@ -91,7 +91,12 @@ async function measureRound(
   return { rate: count / seconds, cpuMs: perMessage }
 }
 
-function toFigure({ name }: Size, ofOne: readonly Round[], ofTwo: readonly Round[], peakBytes: number): Figure {
+function toFigure(
+  { name }: ComparedSize,
+  ofOne: readonly IngestRound[],
+  ofTwo: readonly IngestRound[],
+  peakBytes: number,
+): Figure {
   const { cores } = readMachineLimits()
   const one = median(ofOne.map(round => round.rate))
   const allCores = (cores * 1000) / totalCpuMs(ofOne)
@@ -110,6 +115,6 @@ function toFigure({ name }: Size, ofOne: readonly Round[], ofTwo: readonly Round
 }
 
 /** The CPU time of all together for a message. */
-function totalCpuMs(rounds: readonly Round[]): number {
+function totalCpuMs(rounds: readonly IngestRound[]): number {
   return median(rounds.map(({ cpuMs }) => Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0)))
 }
