@@ -20,39 +20,37 @@ export interface QuotaRequest {
 }
 
 /**
- * Counts emails against their organizations' quotas, in the transaction that accepts them and as late in it as possible.
- * Resolves to one boolean per request, in order: false, and nothing counted, where the plan `free` would exceed what it
- * includes. `paid` may exceed it (overage).
+ * Which of these emails their organizations' quotas allow, in the transaction that accepts them: one boolean per request, in
+ * order; false where the plan `free` would exceed what it includes. `paid` may exceed it (overage). What is accepted is to be
+ * counted in the same transaction ({@link countAccepted}).
  */
-export async function consumeQuota(
-  db: Db,
-  requests: readonly QuotaRequest[],
-  at: Instant,
-): Promise<readonly boolean[]> {
-  const month = monthOf(at)
-  const limited = distinctOrganizationIds(requests.filter(request => request.plan === 'free'))
-  const remaining = await remainingQuotas(db, limited, month)
-  const granted = requests.map(({ organizationId, count }) => {
+export async function grantQuota(db: Db, requests: readonly QuotaRequest[], at: Instant): Promise<readonly boolean[]> {
+  const remaining = await remainingQuotas(db, distinctOrganizationIds(requests.filter(isLimited)), monthOf(at))
+  return requests.map(({ organizationId, count }) => {
     const available = remaining.get(organizationId)
     if (available === undefined) return true
     if (available < count) return false
     remaining.set(organizationId, available - count)
     return true
   })
-  const counted = new Map<Id<'org'>, number>()
-  requests.forEach(({ organizationId, count }, i) => {
-    if (granted[i]) counted.set(organizationId, (counted.get(organizationId) ?? 0) + count)
-  })
+}
+
+/** Counts accepted emails against their organizations' quotas, in the transaction that accepts them and as late in it as possible. */
+export async function countAccepted(db: Db, requests: readonly QuotaRequest[], at: Instant): Promise<void> {
+  const counted = Map.groupBy(requests, request => request.organizationId)
   await upsertAcceptedCounts(
     db,
-    [...counted].map(([organizationId, accepted]) => ({
+    Array.from(counted, ([organizationId, ofOrganization]) => ({
       organization_id: organizationId,
-      month,
-      slot: remaining.has(organizationId) ? 0 : Math.floor(Math.random() * slots),
-      accepted,
+      month: monthOf(at),
+      slot: ofOrganization.some(isLimited) ? 0 : Math.floor(Math.random() * slots),
+      accepted: ofOrganization.reduce((sum, { count }) => sum + count, 0),
     })),
   )
-  return granted
+}
+
+function isLimited({ plan }: QuotaRequest): boolean {
+  return plan === 'free'
 }
 
 /** What is left of each quota this month. Exact: the row lock on slot 0 makes concurrent requests wait for each other. */

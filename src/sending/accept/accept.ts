@@ -9,9 +9,9 @@ import type { BlobStore } from '../../ports/blobs/port.ts'
 import { joinThreads } from '../threads/threads.ts'
 import { type AcceptedEmail, acceptedEmail, acceptedResponseBody } from './accepted-response.ts'
 import type { SendCandidate, StampedCandidate } from './candidate.ts'
-import { checkSends } from './checks.ts'
+import { checkSends, countSends } from './checks.ts'
 import { emailRows } from './email-rows.ts'
-import { loadFacts } from './facts.ts'
+import { type AcceptanceFacts, loadFacts } from './facts.ts'
 import { acceptedFeedEvents } from './feed-events.ts'
 import { referencesOf } from './headers.ts'
 import { storeStagedMessages } from './stage-message.ts'
@@ -156,7 +156,7 @@ async function checkAndEnqueueIn(
       .filter(candidate => !refusals.has(candidate))
       .map(candidate => [candidate, acceptedEmail(candidate, facts)] as const),
   )
-  await Promise.all([storeAcceptedResponses(tx, accepted), enqueue(tx, deps, accepted)])
+  await Promise.all([storeAcceptedResponses(tx, accepted), enqueue(tx, deps, accepted, facts)])
   for (const { consumes } of accepted.keys()) await consumes?.remove(tx)
   return candidates.map(candidate => toResult(accepted.get(candidate), refusals.get(candidate)))
 }
@@ -182,11 +182,12 @@ async function storeAcceptedResponses(tx: Db, accepted: ReadonlyMap<StampedCandi
   if (lost.length > 0) throw new ReservationsLostError(lost)
 }
 
-/** Writes the accepted emails: their threads, messages, recipients, events and outbox rows. */
+/** Writes the accepted emails: their threads, messages, recipients, events and outbox rows. Counts them against the quotas. */
 async function enqueue(
   tx: Db,
   { blobs, provider }: AcceptDeps,
   accepted: ReadonlyMap<StampedCandidate, AcceptedEmail>,
+  facts: AcceptanceFacts,
 ): Promise<void> {
   if (accepted.size === 0) return
   const candidates = [...accepted.keys()]
@@ -208,5 +209,9 @@ async function enqueue(
     if (blobId === undefined) throw new Error('a message was not stored')
     return emailRows(candidate, email, { threadId: threads[i]?.threadId ?? candidate.emailId, provider, blobId })
   })
-  await Promise.all([insertEmails(tx, rows), appendEvents(tx, rows.flatMap(acceptedFeedEvents))])
+  await Promise.all([
+    insertEmails(tx, rows),
+    appendEvents(tx, rows.flatMap(acceptedFeedEvents)),
+    countSends(tx, candidates, facts),
+  ])
 }

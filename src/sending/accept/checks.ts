@@ -1,5 +1,6 @@
-import { consumeQuota, monthOf } from '../../accounts/organizations/quota.ts'
+import { countAccepted, grantQuota, monthOf, type QuotaRequest } from '../../accounts/organizations/quota.ts'
 import { reservationLost } from '../../api/idempotency/store.ts'
+import type { Instant } from '../../base/clock.ts'
 import type { Db } from '../../base/database/database.ts'
 import { type Refusal, refuse } from '../../base/refusal.ts'
 import { isSuppressed } from '../suppressions/suppression-sets.ts'
@@ -15,7 +16,7 @@ import type { SendingDomain } from './table.ts'
  * |---|---|---|
  * | `from` | before the message is composed | From's domain as it was looked up |
  * | `facts` | in the accepting transaction | each send, on facts read for its whole batch |
- * | `claim` | in the accepting transaction | the sends of the batch that are left: claims drafts and quota for them |
+ * | `claim` | in the accepting transaction | the sends of the batch that are left: claims drafts and quota for them (countSends counts it) |
  */
 const acceptanceChecks = [
   { stage: 'from', check: requireRegisteredDomain },
@@ -156,25 +157,50 @@ async function claimSingleUseItems(db: Db, sends: readonly StampedCandidate[]): 
   return sends.map(send => refusals.get(send))
 }
 
-/** Counts the sends into the month of their acceptance; only around midnight may a batch have two months. */
 async function claimQuota(
   db: Db,
   sends: readonly StampedCandidate[],
-  { plans }: AcceptanceFacts,
+  facts: AcceptanceFacts,
 ): Promise<readonly CheckResult[]> {
   const granted = new Set<StampedCandidate>()
-  for (const sendsOfMonth of Map.groupBy(sends, send => monthOf(send.createdAt)).values()) {
+  for (const { at, sendsOfMonth, requests } of byMonth(sends, facts)) {
+    const results = await grantQuota(db, requests, at)
+    for (const [i, send] of sendsOfMonth.entries()) if (results[i]) granted.add(send)
+  }
+  return sends.map(send => (granted.has(send) ? undefined : quotaExceeded(send.quotaStatus)))
+}
+
+/** Counts sends that passed all checks against the quotas, in the accepting transaction and as late in it as possible. */
+export async function countSends(
+  db: Db,
+  sends: readonly StampedCandidate[],
+  facts: Pick<AcceptanceFacts, 'plans'>,
+): Promise<void> {
+  await Promise.all(byMonth(sends, facts).map(({ requests, at }) => countAccepted(db, requests, at)))
+}
+
+interface SendsOfMonth {
+  readonly at: Instant
+  readonly sendsOfMonth: readonly StampedCandidate[]
+  /** One for each of the sends. */
+  readonly requests: readonly QuotaRequest[]
+}
+
+/** The sends by the month of their acceptance; only around midnight may a batch have two. */
+function byMonth(
+  sends: readonly StampedCandidate[],
+  { plans }: Pick<AcceptanceFacts, 'plans'>,
+): readonly SendsOfMonth[] {
+  return [...Map.groupBy(sends, send => monthOf(send.createdAt)).values()].flatMap(sendsOfMonth => {
     const at = sendsOfMonth[0]?.createdAt
-    if (at === undefined) continue
+    if (at === undefined) return []
     const requests = sendsOfMonth.map(({ sender: { organizationId } }) => ({
       organizationId,
       plan: plans.get(organizationId) ?? 'free',
       count: 1,
     }))
-    const results = await consumeQuota(db, requests, at)
-    for (const [i, send] of sendsOfMonth.entries()) if (results[i]) granted.add(send)
-  }
-  return sends.map(send => (granted.has(send) ? undefined : quotaExceeded(send.quotaStatus)))
+    return [{ at, sendsOfMonth, requests }]
+  })
 }
 
 function quotaExceeded(status: QuotaStatus): Refusal {

@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createOrganization } from '../../../src/accounts/organizations/organizations.ts'
-import {
-  acceptedInMonth,
-  consumeQuota,
-  type Plan,
-  type QuotaRequest,
-} from '../../../src/accounts/organizations/quota.ts'
+import { acceptedInMonth, type Plan, type QuotaRequest } from '../../../src/accounts/organizations/quota.ts'
 import { type Instant, plusMs } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
 import { testClock } from '../../harness/http-server.ts'
+import { consumeQuota } from '../../harness/quota.ts'
 
 let database: FreshDatabase
 const at = '2026-03-15 12:00:00.000000' as Instant

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { consumeQuota } from '../../../src/accounts/organizations/quota.ts'
 import { reserveKeys } from '../../../src/api/idempotency/reserve.ts'
 import { plusMs, systemClock, toIso } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
@@ -13,6 +12,7 @@ import { listEmails, readEmail, readEmailContent } from '../../../src/sending/em
 import type { SendEmail } from '../../../src/sending/emails/schema.ts'
 import { send } from '../../../src/sending/send.ts'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts'
+import { consumeQuota } from '../../harness/quota.ts'
 import { until } from '../../harness/until.ts'
 import { makeDomain, makeOrganization, type Organization, sendingOn, stoppedClock, suppress } from '../fixtures.ts'
 

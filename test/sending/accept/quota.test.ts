@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { changeOrganization } from '../../../src/accounts/organizations/organizations.ts'
-import { acceptedInMonth, consumeQuota, getUsage } from '../../../src/accounts/organizations/quota.ts'
+import { acceptedInMonth, getUsage } from '../../../src/accounts/organizations/quota.ts'
 import { type Instant, instantAt, microsecondsOf } from '../../../src/base/clock.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import type { Id } from '../../../src/base/ids.ts'
@@ -8,6 +8,7 @@ import { Refusal } from '../../../src/base/refusal.ts'
 import { emailRoutes } from '../../../src/sending/emails/routes.ts'
 import { send } from '../../../src/sending/send.ts'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
+import { consumeQuota } from '../../harness/quota.ts'
 import { makeDomain, makeOrganization, sendingOn } from '../fixtures.ts'
 
 let server: TestHttpServer

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { changeOrganization } from '../../../src/accounts/organizations/organizations.ts'
-import { acceptedInMonth, consumeQuota } from '../../../src/accounts/organizations/quota.ts'
+import { acceptedInMonth } from '../../../src/accounts/organizations/quota.ts'
 import { inTransaction } from '../../../src/base/database/database.ts'
 import type { Id } from '../../../src/base/ids.ts'
 import { batchRoutes } from '../../../src/sending/batch/routes.ts'
 import { emailRoutes } from '../../../src/sending/emails/routes.ts'
 import { templateRoutes } from '../../../src/sending/templates/routes.ts'
 import { openTestHttpServer, type TestHttpServer } from '../../harness/http-server.ts'
+import { consumeQuota } from '../../harness/quota.ts'
 import { makeDomain, sendingOn } from '../fixtures.ts'
 
 let server: TestHttpServer

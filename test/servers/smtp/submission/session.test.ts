@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey, revokeKey } from '../../../../src/accounts/keys/keys.ts'
 import { changeOrganization } from '../../../../src/accounts/organizations/organizations.ts'
-import { consumeQuota } from '../../../../src/accounts/organizations/quota.ts'
 import { scopes } from '../../../../src/api/scope.ts'
 import { systemClock } from '../../../../src/base/clock.ts'
 import { inTransaction } from '../../../../src/base/database/database.ts'
 import type { Id } from '../../../../src/base/ids.ts'
 import { type Mailroom, startMailroom } from '../../../harness/mailroom.ts'
+import { consumeQuota } from '../../../harness/quota.ts'
 import { SmtpClient } from '../../../harness/smtp-client.ts'
 import {
   base64,
