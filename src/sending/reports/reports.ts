@@ -58,15 +58,33 @@ export async function recordReports(
   return isNew
 }
 
-/** A report from before the email was accepted, or from the future, comes from a wrong clock: it counts as of now. */
+/** The dates of mail leave out the fraction of a second. RFC 5322 §3.3. */
+const dateStepMs = 1000
+
 function withPlausibleTime(
-  { event, bounce }: DeliveryReport,
+  report: DeliveryReport,
   emails: ReadonlyMap<Id<'eml'>, ReportedEmail>,
   now: Instant,
 ): DeliveryReport {
-  const acceptedAt = emails.get(event.emailId)?.acceptedAt ?? now
-  const isPlausible = event.occurredAt >= acceptedAt && event.occurredAt <= now
-  return { event: isPlausible ? event : { ...event, occurredAt: now }, bounce }
+  const { event, bounce } = report
+  // By our own clock.
+  if (event.source === 'api') return report
+  const { acceptedAt = now, sentAt = null } = emails.get(event.emailId) ?? {}
+  return { event: { ...event, occurredAt: plausibleTime(event.occurredAt, { acceptedAt, sentAt, now }) }, bounce }
+}
+
+/**
+ * A report from before the email was accepted, or from the future, comes from a wrong clock: it counts as of now. One from the
+ * second in which the email was accepted, or in which the provider took it, comes after that.
+ */
+function plausibleTime(
+  reported: Instant,
+  { acceptedAt, sentAt, now }: Pick<ReportedEmail, 'acceptedAt' | 'sentAt'> & { readonly now: Instant },
+): Instant {
+  const end = plusMs(reported, dateStepMs)
+  if (reported > now || end <= acceptedAt) return now
+  if (sentAt !== null && sentAt > reported && sentAt < end) return sentAt
+  return acceptedAt > reported ? acceptedAt : reported
 }
 
 function eventOf({ event, bounce }: DeliveryReport, suppressed: boolean): DeliveryEvent {

@@ -12,6 +12,8 @@ export interface ReportedEmail {
   readonly organizationId: Id<'org'>
   readonly brandId: Id<'brd'>
   readonly acceptedAt: Instant
+  /** When it was first taken by the provider; null: as far as is known, it was not. */
+  readonly sentAt: Instant | null
 }
 
 /** Those of the emails that exist. */
@@ -19,7 +21,13 @@ export async function selectReportedEmails(db: Db, ids: readonly Id<'eml'>[]): P
   if (ids.length === 0) return []
   return db
     .selectFrom('emails')
-    .select(['id', 'organization_id as organizationId', 'brand_id as brandId', 'created_at as acceptedAt'])
+    .select([
+      'id',
+      'organization_id as organizationId',
+      'brand_id as brandId',
+      'created_at as acceptedAt',
+      'sent_at as sentAt',
+    ])
     .where('id', 'in', ids)
     .execute()
 }
