@@ -20,7 +20,7 @@ test('puts the calls that come while a batch is in flight into the next', async 
   expect(batches).toEqual([[1], [2, 3]])
 })
 
-test('waits for more items only after a batch of several', async () => {
+test('waits for more items only after a batch of several, and until its callers are back', async () => {
   const batches: number[][] = []
   const gatherMs = 200
   const echo = batched<number, number>({ maxItems: 10, maxInFlight: 1, gatherMs }, async items => {
@@ -30,15 +30,36 @@ test('waits for more items only after a batch of several', async () => {
   const started = performance.now()
   await echo(1)
   await echo(2)
-  expect(performance.now() - started).toBeLessThan(gatherMs)
   await Promise.all([echo(3), echo(4)])
-  const busy = performance.now()
   const next = echo(5)
   // Within the wait for more items.
-  await Bun.sleep(gatherMs / 2)
+  await Bun.sleep(gatherMs / 4)
   await Promise.all([next, echo(6)])
-  expect(performance.now() - busy).toBeGreaterThanOrEqual(gatherMs)
+  expect(performance.now() - started).toBeLessThan(gatherMs)
   expect(batches).toEqual([[1], [2], [3, 4], [5, 6]])
+  const alone = performance.now()
+  await echo(7)
+  expect(performance.now() - alone).toBeGreaterThanOrEqual(gatherMs - 1)
+})
+
+test('waits for those who waited for the last batch and for its callers together', async () => {
+  const batches: number[][] = []
+  const echo = batched<number, number>({ maxItems: 10, maxInFlight: 1, gatherMs: 200 }, async items => {
+    batches.push([...items])
+    await Bun.sleep(10)
+    return items
+  })
+  const first = [echo(1), echo(2)]
+  await Bun.sleep(2)
+  const waiting = [echo(3), echo(4), echo(5)]
+  await Promise.all(first)
+  const began = performance.now()
+  await Promise.all([...waiting, echo(6), echo(7)])
+  expect(performance.now() - began).toBeLessThan(200)
+  expect(batches).toEqual([
+    [1, 2],
+    [3, 4, 5, 6, 7],
+  ])
 })
 
 test('takes a power of two of items where that is wanted, in order', async () => {

@@ -6,7 +6,11 @@ export interface BatchLimits {
   readonly maxItems: number
   /** Batches in flight at once, at most. */
   readonly maxInFlight: number
-  /** How long a batch that follows one of several items waits for more items, in milliseconds; absent or 0: not at all. */
+  /**
+   * How long a batch that follows one of several items waits for more items at most, in milliseconds; absent or 0: not at all.
+   * It waits for as many as were in the one before, or came meanwhile: for callers that come back with their next item. For work
+   * with one batch in flight.
+   */
   readonly gatherMs?: number
   /**
    * Does each batch have a power of two of items? What is over goes in the next one. For work whose SQL differs by the number of
@@ -41,6 +45,10 @@ export function batched<Item, Result>(
   const queue: PendingCall<Item, Result>[] = []
   let inFlight = 0
   let lastSize = 0
+  /** The callers of the last batch, who may come back, and those who waited when it ended. */
+  let expected = 0
+  /** Ends the wait for more items once there are so many. */
+  let gathering: { readonly wanted: number; readonly end: () => void } | undefined
 
   async function run(calls: readonly PendingCall<Item, Result>[]): Promise<void> {
     try {
@@ -65,17 +73,29 @@ export function batched<Item, Result>(
     if (inFlight === limits.maxInFlight) return
     inFlight++
     while (queue.length > 0) {
-      if (limits.gatherMs && lastSize > 1 && queue.length < limits.maxItems) await Bun.sleep(limits.gatherMs)
+      if (limits.gatherMs && lastSize > 1) await gather(limits.gatherMs, batchSize(expected, limits))
       const calls = queue.splice(0, batchSize(queue.length, limits))
       lastSize = calls.length
       await run(calls)
+      expected = lastSize + queue.length
     }
     inFlight--
+  }
+
+  async function gather(maxMs: number, wanted: number): Promise<void> {
+    if (queue.length >= wanted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, maxMs)
+    gathering = { wanted, end: resolve }
+    await promise
+    gathering = undefined
+    clearTimeout(timer)
   }
 
   return item =>
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, resolve, reject })
+      if (gathering && queue.length >= gathering.wanted) gathering.end()
       // In a microtask, so that the calls of one turn of the event loop share a batch.
       if ((queue.length - 1) % limits.maxItems === 0) queueMicrotask(() => void drain())
     })
