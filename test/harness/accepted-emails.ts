@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { type Instant, plusMs } from '../../src/base/clock.ts'
-import type { Db } from '../../src/base/database/database.ts'
+import { type Db, inTransaction } from '../../src/base/database/database.ts'
 import { toJson } from '../../src/base/database/schema.ts'
 import { type Id, newId } from '../../src/base/ids.ts'
 import type { BlobStore } from '../../src/ports/blobs/port.ts'
@@ -85,7 +85,7 @@ export function storedMessage(id: string, to: string, text = 'Hello\r\n'): Buffe
   return Buffer.from(`${header.join('\r\n')}\r\n\r\n${text}`)
 }
 
-/** Inserts emails in the state after acceptance. Returns their ids in order. */
+/** Inserts emails in the state after acceptance: all rows of an email at once, so that a relay may run. Returns their ids in order. */
 export async function insertAcceptedEmails(
   db: Db,
   blobs: BlobStore,
@@ -101,7 +101,7 @@ export async function insertAcceptedEmails(
     const blob = await blobs.store(sender.organizationId, { kind: 'memory', bytes, size: bytes.length })
     rows.push(rowsOf(sender, emailId, blob.id, to, email, plusMs(email.createdAt ?? now, i / 1000)))
   }
-  for (let i = 0; i < rows.length; i += 200) await insertEmails(db, rows.slice(i, i + 200))
+  for (let i = 0; i < rows.length; i += 200) await inTransaction(db, tx => insertEmails(tx, rows.slice(i, i + 200)))
   return rows.map(row => row.email.id)
 }
 
