@@ -31,14 +31,18 @@ export async function recordEvents(
 ): Promise<readonly boolean[]> {
   if (events.length === 0) return []
   const ids = [...new Set(events.map(event => event.emailId))].sort()
-  const emails = new Map((await lockEmailStates(db, ids)).map(email => [email.id, email]))
-  const recipients = Map.groupBy(await selectRecipients(db, ids), row => row.email_id)
-  const seen = new Set(
-    await selectRepeatKeys(
+  const [states, ofEmails, known] = await Promise.all([
+    lockEmailStates(db, ids),
+    // Runs after the lock.
+    selectRecipients(db, ids),
+    selectRepeatKeys(
       db,
       events.flatMap(event => event.repeatKey ?? []),
     ),
-  )
+  ])
+  const emails = new Map(states.map(email => [email.id, email]))
+  const recipients = Map.groupBy(ofEmails, row => row.email_id)
+  const seen = new Set(known)
   const isNew = events.map(event => emails.has(event.emailId) && isFirstOccurrence(event, seen))
   const rows: EmailEventRow[] = []
   const feed: NewEvent[] = []
@@ -54,10 +58,12 @@ export async function recordEvents(
     recipients.set(event.emailId, updated)
     emails.set(event.emailId, after)
   }
-  await insertEvents(db, rows)
-  await appendEvents(db, feed)
-  await updateRecipients(db, [...changed.values()])
-  await updateEmails(db, Array.from(new Set(rows.map(row => row.email_id)), id => emails.get(id)).filter(isPresent))
+  await Promise.all([
+    insertEvents(db, rows),
+    appendEvents(db, feed),
+    updateRecipients(db, [...changed.values()]),
+    updateEmails(db, Array.from(new Set(rows.map(row => row.email_id)), id => emails.get(id)).filter(isPresent)),
+  ])
   const replies = await recordWireMessageIds(
     db,
     events.filter((_, i) => isNew[i]),

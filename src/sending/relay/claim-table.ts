@@ -53,13 +53,17 @@ export async function claimDueRows(
       if (isMoreDue && !options.expiredOnly) rows = selectFitting([...(await shares()), ...oldest], options)
     }
     if (rows.length === 0) return { recipients: [], isMoreDue }
-    await updateClaimed(
-      tx,
-      rows.map(row => row.id),
-      lease,
-      plusMs(now, leaseMs),
-    )
-    return { recipients: await selectClaimed(tx, rows, lease), isMoreDue }
+    const [, recipients] = await Promise.all([
+      updateClaimed(
+        tx,
+        rows.map(row => row.id),
+        lease,
+        plusMs(now, leaseMs),
+      ),
+      // Runs after the update.
+      selectClaimed(tx, rows, lease),
+    ])
+    return { recipients, isMoreDue }
   })
 }
 

@@ -73,20 +73,22 @@ async function writeEffects(tx: Db, effects: readonly Effect[], clock: Clock): P
   const events = effects.flatMap(({ event }) => event ?? [])
   const bounces = events.flatMap(event => bounceReport(event) ?? [])
   if (bounces.length > 0) await recordReports(tx, bounces, now)
-  await recordEvents(
-    tx,
-    events.filter(event => event.type !== 'bounced'),
-    now,
-  )
   const settled = effects.filter(effect => effect.changesRow).map(effect => effect.settlement)
-  await deleteOutboxRows(
-    tx,
-    settled.filter(({ next }) => next.kind === 'end').map(({ claimed }) => claimed.id),
-  )
-  await updateRescheduled(
-    tx,
-    settled.flatMap(({ claimed, next }) => (next.kind === 'retry' ? { ...next, id: claimed.id } : [])),
-  )
+  await Promise.all([
+    recordEvents(
+      tx,
+      events.filter(event => event.type !== 'bounced'),
+      now,
+    ),
+    deleteOutboxRows(
+      tx,
+      settled.filter(({ next }) => next.kind === 'end').map(({ claimed }) => claimed.id),
+    ),
+    updateRescheduled(
+      tx,
+      settled.flatMap(({ claimed, next }) => (next.kind === 'retry' ? { ...next, id: claimed.id } : [])),
+    ),
+  ])
 }
 
 /**
