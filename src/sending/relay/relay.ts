@@ -22,6 +22,8 @@ export interface RelayDeps
 const defaultLeaseMs = 30_000
 /** How often the outbox is looked at when nobody calls {@link Relay.wake}, in milliseconds. */
 export const relayPollMs = 250
+/** While there is room for nothing that is due, what is accepted is looked at so often, in milliseconds. */
+const fullPollMs = 25
 const afterErrorMs = 1000
 const expirySweepMs = 5000
 
@@ -39,6 +41,8 @@ export class Relay {
   private readonly deliverer: Deliverer
   /** Notified when something may be due, or when there is room for what is due. */
   private readonly wakeup = newWakeup()
+  /** Notified when there is room again; since the last claim began. */
+  private room = newWakeup()
   private readonly failures: FailureLog
   private readonly running: Promise<void>
   private isStopping = false
@@ -59,13 +63,13 @@ export class Relay {
       { failed: 'could not claim from the outbox; it will be tried again', recovered: 'claims from the outbox again' },
     )
     this.health = new ProviderHealth(name, clock, log)
-    this.scheduler = new FlowScheduler(maxConcurrentSubmissions, () => this.wake())
+    this.scheduler = new FlowScheduler(maxConcurrentSubmissions, () => this.wakeForRoom())
     this.leases = new OutboxLeases({
       db,
       leaseMs,
       clock,
       log,
-      onFewerWaiting: flow => this.limits.isLow(flow) && this.wake(),
+      onFewerWaiting: flow => this.limits.isLow(flow) && this.wakeForRoom(),
       // While the circuit breaker is open the next probe waits for that.
       onEmpty: () => this.health.openUntil() !== undefined && this.wakeup.notify(),
     })
@@ -97,11 +101,16 @@ export class Relay {
   async stop(): Promise<void> {
     this.isStopping = true
     this.deliverer.withdraw()
-    this.wakeup.notify()
+    this.wakeForRoom()
     await this.running
     this.scheduler.giveBack()
     await this.deliverer.drain()
     this.leases.stop()
+  }
+
+  private wakeForRoom(): void {
+    this.room.notify()
+    this.wake()
   }
 
   private async run(): Promise<void> {
@@ -121,6 +130,7 @@ export class Relay {
     const openUntil = this.health.openUntil()
     if (openUntil !== undefined) return this.pollWhileOpen(openUntil)
     this.limits.giveBackSurplus()
+    this.room = newWakeup()
     const maxRows = this.limits.room()
     if (maxRows === 0) return this.wakeup.wait(relayPollMs)
     if (!this.isDue) {
@@ -131,7 +141,14 @@ export class Relay {
     const { claimed, isMoreDue, hasRoom } = await this.claim(maxRows, false)
     if (claimed > 0 && isMoreDue) this.isDue = true
     // Nothing that is due is for us now: it is in hand, or of flows of which enough is in hand.
-    if (isMoreDue && !hasRoom) return this.wakeup.wait(relayPollMs)
+    if (isMoreDue && !hasRoom) return this.waitForRoom()
+  }
+
+  /** What is accepted meanwhile may be of a flow for which there is room; a claim for each of them would find nothing mostly. */
+  private async waitForRoom(): Promise<void> {
+    const began = performance.now()
+    await this.room.wait(fullPollMs)
+    if (performance.now() - began >= fullPollMs) await this.wakeup.wait(relayPollMs - fullPollMs)
   }
 
   /** While the circuit breaker is open: one email at a time probes the provider, and expired emails are still ended. */
