@@ -1,10 +1,10 @@
-import { connect } from 'node:net'
 import { Elysia } from 'elysia'
 import { authenticate } from 'mailauth'
 import { createPool, type Pool } from 'mysql2/promise'
 import { createTransport } from 'nodemailer'
 import type { ClamdAddress } from '../../base/config/config.ts'
 import { formatDate } from '../../mail/date.ts'
+import { ClamdSession } from '../../ports/scanner/clamd-session.ts'
 import type { BenchSender } from './messages.ts'
 
 const measuredMs = 4000
@@ -30,29 +30,22 @@ async function ratePerSecond(concurrency: number, once: (i: number) => Promise<u
   return await runFor(measuredMs)
 }
 
-/** clamd alone: the messages by INSTREAM, each over a new connection, `connections` at the same time. Scans per second. */
+/** clamd alone: the messages by INSTREAM, over `connections` sessions at the same time. Scans per second. */
 export async function measureClamd(
   clamd: ClamdAddress,
   connections: number,
   messages: readonly Buffer[],
 ): Promise<number> {
-  const frames = messages.map(message => {
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(message.length)
-    return Buffer.concat([Buffer.from('zINSTREAM\0'), length, message, Buffer.alloc(4)])
+  const idle = Array.from({ length: connections }, () => new ClamdSession(clamd, () => undefined))
+  const rate = await ratePerSecond(connections, async i => {
+    const session = idle.pop()
+    if (!session) throw new Error('there is no idle session')
+    const reply = await session.scan(messages[i % messages.length] as Buffer)
+    if (reply !== 'stream: OK') throw new Error(reply)
+    idle.push(session)
   })
-  const scan = (frame: Buffer) =>
-    new Promise<void>((done, fail) => {
-      const socket = clamd.kind === 'unix' ? connect(clamd.path) : connect(clamd.port, clamd.host)
-      let reply = ''
-      socket.on('error', fail)
-      socket.on('data', chunk => {
-        reply += chunk.toString()
-      })
-      socket.on('close', () => (reply.startsWith('stream: OK') ? done() : fail(new Error(reply))))
-      socket.write(frame)
-    })
-  return await ratePerSecond(connections, i => scan(frames[i % frames.length] as Buffer))
+  for (const session of idle) session.close()
+  return rate
 }
 
 /** mailauth alone on one thread, with all DNS answers in memory: SPF, DKIM and DMARC of the messages. Messages per second. */

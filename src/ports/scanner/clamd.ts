@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { newSemaphore } from '../../base/concurrency/semaphore.ts'
 import type { ClamdAddress } from '../../base/config/config.ts'
+import { ClamdSessions } from './clamd-sessions.ts'
 import { ClamscanClient } from './clamscan.ts'
-import { InstreamCommand } from './instream-command.ts'
 import type { ScanInput, Scanner, ScanResult } from './port.ts'
 import { scanResultOf, unscanned } from './scan-reply.ts'
 
@@ -17,9 +17,10 @@ export interface ClamdOptions {
 const fileChunkBytes = 256 * 1024
 const maxPingMs = 5000
 
-/** A {@link Scanner} on clamd (INSTREAM): files and streams through clamscan, what is in memory in one write. */
+/** A {@link Scanner} on clamd (INSTREAM): files and streams through clamscan, what is in memory over sessions that are kept. */
 export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOptions): Scanner {
   const clamscan = new ClamscanClient(address, timeoutMs)
+  const sessions = new ClamdSessions(address)
   const acquire = newSemaphore(maxConcurrentScans)
 
   async function scanInTurn(what: ScanInput, signal: AbortSignal): Promise<ScanResult> {
@@ -28,7 +29,7 @@ export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOp
     try {
       switch (what.kind) {
         case 'memory':
-          return await scanInMemory(address, what.bytes, signal)
+          return what.size === 0 ? { kind: 'clean' } : scanResultOf(await sessions.scan(what.bytes, signal))
         case 'file':
           return await clamscan.scan(createReadStream(what.path, { highWaterMark: fileChunkBytes }), signal)
         case 'stream':
@@ -55,19 +56,6 @@ export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOp
       }
     },
     isReady: () => clamscan.ping(AbortSignal.timeout(Math.min(timeoutMs, maxPingMs))),
-  }
-}
-
-async function scanInMemory(address: ClamdAddress, bytes: Buffer, signal: AbortSignal): Promise<ScanResult> {
-  if (bytes.length === 0) return { kind: 'clean' }
-  const command = new InstreamCommand()
-  const giveUp = () => command.fail(new Error('clamd did not answer in time'))
-  signal.addEventListener('abort', giveUp, { once: true })
-  try {
-    return scanResultOf(await command.send(address, bytes))
-  } finally {
-    signal.removeEventListener('abort', giveUp)
-    command.close()
   }
 }
 

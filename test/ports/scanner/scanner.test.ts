@@ -7,8 +7,9 @@ import NodeClam from 'clamscan'
 import type { ClamdAddress } from '../../../src/base/config/config.ts'
 import { toBeSentOnce } from '../../../src/base/memory/release-memory.ts'
 import { clamdScanner } from '../../../src/ports/scanner/clamd.ts'
+import { ClamdSession } from '../../../src/ports/scanner/clamd-session.ts'
+import { ClamdSessions } from '../../../src/ports/scanner/clamd-sessions.ts'
 import { ClamdSocket } from '../../../src/ports/scanner/clamd-socket.ts'
-import { InstreamCommand } from '../../../src/ports/scanner/instream-command.ts'
 import type { Scanner } from '../../../src/ports/scanner/port.ts'
 import { until } from '../../harness/until.ts'
 
@@ -104,6 +105,27 @@ async function peer(
   return scanner
 }
 
+/** A clamd that knows sessions: replies to each command by its number, as `reply` says. */
+async function sessionPeer(
+  reply: (number: number, socket: Socket) => unknown = (number, socket) => socket.write(`${number}: stream: OK\0`),
+  options: { readonly timeoutMs?: number; readonly maxConcurrentScans?: number } = {},
+) {
+  let connections = 0
+  let closed = 0
+  const scanner = await peer(
+    socket => {
+      connections++
+      let commands = 0
+      socket.on('close', () => closed++)
+      socket.on('data', (piece: Buffer) => {
+        if (piece.subarray(-4).equals(Buffer.alloc(4))) reply(++commands, socket)
+      })
+    },
+    { ...options, atOnce: true },
+  )
+  return { scanner, counts: () => ({ connections, closed }) }
+}
+
 const repliesWith = (reply: string) => (socket: Socket) => void socket.end(reply)
 const unscanned = { kind: 'unscanned', why: expect.any(String) } as const
 
@@ -171,14 +193,13 @@ test('unscanned for ERROR, READ TIMED OUT, limits and nonsense', async () => {
     'stream: Heuristics.Limits.Exceeded.MaxFileSize FOUND\0',
     'stream: Heuristics.Limits.Exceeded FOUND\0',
     'UNKNOWN COMMAND\0',
+    'nonsense',
+    // Without the end of a reply there may be more.
     'stream: OK',
   ]
   const found = []
-  for (const reply of replies) found.push(await (await peer(repliesWith(reply))).scan(memory('a')))
-  expect(found).toEqual([
-    ...replies.slice(0, -1).map(() => expect.objectContaining(unscanned) as never),
-    { kind: 'clean' },
-  ])
+  for (const reply of replies) found.push(await (await peer(repliesWith(`1: ${reply}`))).scan(memory('a')))
+  expect(found).toEqual(replies.map(() => expect.objectContaining(unscanned) as never))
   // The same bytes would be beyond the limits again.
   expect(found.map(result => result.kind === 'unscanned' && result.isPermanent === true)).toEqual(
     replies.map(reply => reply.includes('Limits')),
@@ -221,7 +242,7 @@ test('nor does one to a message in memory of which clamd has not all', async () 
   const scanner = await peer(
     socket => {
       socket.pause()
-      socket.end('stream: OK\0')
+      socket.end('1: stream: OK\0')
     },
     { atOnce: true, timeoutMs: 5000 },
   )
@@ -240,9 +261,9 @@ test('a connection that opens after its scan was given up is closed', async () =
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
   const at = { kind: 'tcp', host: '127.0.0.1', port } as const
-  const command = new InstreamCommand()
-  const reply = command.send(at, Buffer.from('a'))
-  command.fail(new Error('given up'))
+  const session = new ClamdSession(at, () => undefined)
+  const reply = session.scan(Buffer.from('a'))
+  session.close(new Error('given up'))
   await expect(reply).rejects.toThrow('given up')
   await until(() => closed === 1)
   const socket = new ClamdSocket()
@@ -251,6 +272,76 @@ test('a connection that opens after its scan was given up is closed', async () =
   await connecting
   await until(() => closed === 2)
   server.close()
+})
+
+test('scans go over as many connections as there are scans at once, one after the other', async () => {
+  const { scanner, counts } = await sessionPeer()
+  for (let i = 0; i < 5; i++) expect(await scanner.scan(memory(`a ${i}`))).toEqual({ kind: 'clean' })
+  expect(counts().connections).toBe(1)
+  await Promise.all(Array.from({ length: 10 }, () => scanner.scan(memory('a'))))
+  expect(counts()).toEqual({ connections: 2, closed: 0 })
+})
+
+test('a connection is replaced after a thousand scans', async () => {
+  const { scanner, counts } = await sessionPeer()
+  for (let i = 0; i < 1000; i++) await scanner.scan(memory('a'))
+  expect(counts().connections).toBe(1)
+  expect(await scanner.scan(memory('a'))).toEqual({ kind: 'clean' })
+  expect(counts().connections).toBe(2)
+  await until(() => counts().closed === 1)
+})
+
+test('one that clamd closed, idle or while it was asked, is replaced, and the message scanned', async () => {
+  const afterReply = await sessionPeer((number, socket) => socket.end(`${number}: stream: OK\0`))
+  for (let i = 0; i < 3; i++) {
+    expect(await afterReply.scanner.scan(memory('a'))).toEqual({ kind: 'clean' })
+    await until(() => afterReply.counts().closed === i + 1)
+  }
+  const whenAsked = await sessionPeer((number, socket) =>
+    number === 1 ? void socket.write('1: stream: OK\0') : socket.resetAndDestroy(),
+  )
+  for (let i = 0; i < 3; i++) expect(await whenAsked.scanner.scan(memory('a'))).toEqual({ kind: 'clean' })
+  expect(whenAsked.counts().connections).toBe(3)
+})
+
+test('a reply to another command counts as none, and the connection is not used again', async () => {
+  for (const wrong of [
+    '1: stream: OK\0',
+    'stream: OK\0',
+    'COMMAND READ TIMED OUT\n',
+    '2: stream: OK\x003: stream: OK\0',
+  ]) {
+    const { scanner, counts } = await sessionPeer(
+      (number, socket) => void socket.write(number === 2 ? wrong : `${number}: stream: OK\0`),
+    )
+    expect(await scanner.scan(memory('a'))).toEqual({ kind: 'clean' })
+    expect(await scanner.scan(memory('b'))).toEqual(unscanned)
+    await until(() => counts().closed === 1)
+    expect(await scanner.scan(memory('c'))).toEqual({ kind: 'clean' })
+  }
+})
+
+test('nor is one with a last word while it is idle, or after an error', async () => {
+  const spoke = await sessionPeer((number, socket) => {
+    socket.write(`${number}: stream: OK\0`)
+    // Once the reply was read: what comes with it would be taken for a part of it.
+    setTimeout(() => socket.write('COMMAND READ TIMED OUT\n'), 20)
+  })
+  expect(await spoke.scanner.scan(memory('a'))).toEqual({ kind: 'clean' })
+  await until(() => spoke.counts().closed === 1)
+  const failed = await sessionPeer((number, socket) => void socket.write(`${number}: Cannot allocate memory ERROR\0`))
+  expect(await failed.scanner.scan(memory('a'))).toEqual(unscanned)
+  await until(() => failed.counts().closed === 1)
+})
+
+test('idle sessions are closed', async () => {
+  const address = realClamd()
+  const sessions = new ClamdSessions(address, 50)
+  const scan = () => sessions.scan(Buffer.from('a'), AbortSignal.timeout(10_000))
+  expect(await Promise.all([scan(), scan(), scan()])).toEqual(['stream: OK', 'stream: OK', 'stream: OK'])
+  expect(sessions.idleCount).toBe(3)
+  await until(() => sessions.idleCount === 0)
+  expect(await scan()).toBe('stream: OK')
 })
 
 test('unscanned when the source fails', async () => {
@@ -272,19 +363,22 @@ test('unscanned when the source gives nothing and does not end', async () => {
 test('limits how many scans run at once; unscanned when the wait is too long', async () => {
   let working = 0
   let most = 0
-  const work = async (socket: Socket) => {
+  const work = async (number: number, socket: Socket) => {
     most = Math.max(most, ++working)
     // Long enough for the other scans to begin, if they could.
     await Bun.sleep(60)
     working--
-    socket.end('stream: OK\0')
+    socket.write(`${number}: stream: OK\0`)
   }
-  const scanner = await peer(socket => void work(socket), { timeoutMs: 2000 })
+  const { scanner } = await sessionPeer((number, socket) => void work(number, socket), { timeoutMs: 2000 })
   const all = await Promise.all(Array.from({ length: 8 }, () => scanner.scan(memory('a'))))
   expect(all.every(scanResult => scanResult.kind === 'clean')).toBe(true)
   expect(most).toBe(2)
 
-  const busy = await peer(socket => void setTimeout(() => socket.end('stream: OK\0'), 250), { maxConcurrentScans: 1 })
+  const { scanner: busy } = await sessionPeer(
+    (number, socket) => void setTimeout(() => socket.write(`${number}: stream: OK\0`), 250),
+    { maxConcurrentScans: 1 },
+  )
   const [first, second, third] = await Promise.all([1, 2, 3].map(() => busy.scan(memory('a'))))
   expect(first).toEqual({ kind: 'clean' })
   expect(second).toEqual(unscanned)
@@ -305,14 +399,14 @@ test.each(['Hello', 'zeros at the end \0\0\0\0'])(
       socket =>
         socket.on('data', (piece: Buffer) => {
           pieces.push(piece)
-          if (piece.subarray(-4).equals(Buffer.alloc(4))) socket.end('stream: OK\0')
+          if (piece.subarray(-4).equals(Buffer.alloc(4))) socket.end('1: stream: OK\0')
         }),
       { atOnce: true },
     )
     expect(await scanner.scan(memory(text))).toEqual({ kind: 'clean' })
     const length = Buffer.alloc(4)
     length.writeUInt32BE(text.length)
-    const frame = Buffer.concat([Buffer.from('zINSTREAM\0'), length, Buffer.from(text), Buffer.alloc(4)])
+    const frame = Buffer.concat([Buffer.from('zIDSESSION\0zINSTREAM\0'), length, Buffer.from(text), Buffer.alloc(4)])
     expect(Buffer.concat(pieces)).toEqual(frame)
   },
 )
