@@ -9,6 +9,7 @@ import type { InboundRecipient } from '../receiving/incoming-message.ts'
 import { authenticatorBySize, openParsePool } from '../receiving/parse-pool/parse-pool.ts'
 import { type ReceiveDeps, receive } from '../receiving/receive.ts'
 import { batchedClaimLookups, findRecipient, type RecipientDeps } from '../receiving/recipient.ts'
+import { sessionRecipients } from '../receiving/session-recipients.ts'
 import type { MailService } from '../servers/smtp/deps.ts'
 import { openSmtpServer } from '../servers/smtp/server.ts'
 import { openSpoolFolder } from '../servers/smtp/spool.ts'
@@ -67,11 +68,11 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
     filer: new MessageFiler({ db, blobs }),
   }
   startJobs(jobs.smtp, context)
-  const inbound: MailService<InboundRecipient> = {
+  const openService = (): MailService<InboundRecipient> => ({
     acceptedAs: 'Accepted as',
-    findRecipient: address => findRecipient(address, recipientDeps),
+    findRecipient: sessionRecipients(address => findRecipient(address, recipientDeps)),
     receive: mail => receive(mail, receiveDeps),
-  }
+  })
   const server = await openSmtpServer({
     config,
     listener: {
@@ -81,7 +82,7 @@ export async function startSmtpRole(context: AppContext, certificates: Certifica
       requiresCertificate: false,
       allowsLocalLogin: false,
     },
-    openService: () => inbound,
+    openService,
     certificates,
     log,
     clock,
