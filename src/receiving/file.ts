@@ -50,13 +50,18 @@ export interface FilerDeps {
   readonly blobs: BlobStore
 }
 
-/** Files messages; those that come at the same time share one short transaction. One for all that share a pool. */
+/**
+ * Files messages; those that come at the same time share one short transaction, and while it is committed the next begins. One for
+ * all that share a pool.
+ */
 export class MessageFiler {
   readonly #fileInBatch: (item: FilingItem) => Promise<FilingOutcome>
 
   constructor({ db, blobs }: FilerDeps) {
     const limits = { maxItems: maxBatch, maxInFlight: 1, gatherMs: batchWaitMs }
-    this.#fileInBatch = batched<FilingItem, FilingOutcome>(limits, items => fileBatch(db, blobs, items))
+    this.#fileInBatch = batched<FilingItem, FilingOutcome>(limits, (items, proceed) =>
+      fileBatch(db, blobs, items, proceed),
+    )
   }
 
   /**
@@ -116,7 +121,12 @@ function samenessOf({ mail, summary }: FileableMessage, digest: Buffer, address:
 /** A client disconnected while its message was being filed in a batch: each of the others is filed again alone. */
 class FilingInterruptedError extends Error {}
 
-function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Promise<readonly FilingOutcome[]> {
+function fileBatch(
+  db: Db,
+  blobs: BlobStore,
+  items: readonly FilingItem[],
+  beforeCommit: () => void,
+): Promise<readonly FilingOutcome[]> {
   let inserted: readonly MailboxDelivery[] = []
   const file = async (tx: Db): Promise<readonly FilingOutcome[]> => {
     const waiting = items.filter(({ mail }) => !mail.signal.aborted)
@@ -126,6 +136,7 @@ function fileBatch(db: Db, blobs: BlobStore, items: readonly FilingItem[]): Prom
     inserted = fileable.flatMap(item => deliveriesOf(item, filed))
     await insertDeliveries(tx, blobs, inserted, lock)
     if (waiting.some(({ mail }) => mail.signal.aborted)) throw new FilingInterruptedError()
+    beforeCommit()
     return items.map(item => {
       if (!waiting.includes(item)) return { kind: 'aborted' }
       if (!fileable.includes(item)) return { kind: 'mailbox_gone' }

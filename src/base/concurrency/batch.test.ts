@@ -89,6 +89,61 @@ test('keeps to the limits of items in a batch and of batches in flight', async (
   expect(mostInFlight).toBeLessThanOrEqual(2)
 })
 
+test('a batch begins while the one before commits, and no third one', async () => {
+  const commits: PromiseWithResolvers<void>[] = []
+  const batches: number[][] = []
+  const double = batched<number, number>({ maxItems: 2, maxInFlight: 1 }, async (items, proceed) => {
+    batches.push([...items])
+    proceed()
+    const commit = Promise.withResolvers<void>()
+    commits.push(commit)
+    await commit.promise
+    return items.map(item => item * 2)
+  })
+  const results = [1, 2, 3, 4, 5, 6].map(double)
+  await Bun.sleep(5)
+  expect(batches).toEqual([
+    [1, 2],
+    [3, 4],
+  ])
+  commits[1]?.resolve()
+  expect(await Promise.all(results.slice(2, 4))).toEqual([6, 8])
+  await Bun.sleep(5)
+  expect(batches).toHaveLength(2)
+  commits[0]?.resolve()
+  expect(await Promise.all(results.slice(0, 2))).toEqual([2, 4])
+  await Bun.sleep(5)
+  expect(batches.slice(2)).toEqual([[5, 6]])
+  // One that comes while the last of them commits begins as well.
+  const late = double(7)
+  await Bun.sleep(5)
+  expect(batches.slice(3)).toEqual([[7]])
+  for (const commit of commits) commit.resolve()
+  expect(await Promise.all([...results.slice(4), late])).toEqual([10, 12, 14])
+  const next = double(8)
+  await Bun.sleep(5)
+  commits.at(-1)?.resolve()
+  expect(await next).toBe(16)
+})
+
+test('a batch whose commit failed while the next was in flight is tried one by one', async () => {
+  const batches: number[][] = []
+  const echo = batched<number, number>({ maxItems: 2, maxInFlight: 1 }, async (items, proceed) => {
+    batches.push([...items])
+    proceed()
+    await Bun.sleep(5)
+    if (items.includes(2)) throw new Error('the commit failed')
+    return items
+  })
+  const results = await Promise.allSettled([1, 2, 3, 4].map(echo))
+  expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+  expect(batches.slice(0, 2)).toEqual([
+    [1, 2],
+    [3, 4],
+  ])
+  expect(batches.slice(2)).toEqual([[1], [2]])
+})
+
 test('tries the items of a batch that failed one by one', async () => {
   const work = batched<number, number>({ maxItems: 10, maxInFlight: 1 }, items => {
     if (items.includes(2)) throw new Error('two')
