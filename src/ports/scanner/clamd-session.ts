@@ -27,7 +27,7 @@ export class ClamdSession {
   private received = ''
   private isOver = false
 
-  /** @param onLost called when the connection is closed, by whom ever. */
+  /** @param onLost called once, when the connection is closed, by either side */
   constructor(address: ClamdAddress, onLost: () => void) {
     this.address = address
     this.onLost = onLost
@@ -43,9 +43,8 @@ export class ClamdSession {
   }
 
   /**
-   * Gives what clamd replied to this content, without the number of the command; empty: it closed the connection without a reply.
-   * One at a time.
-   * @throws SessionLostError; else when there is no reply that counts
+   * Gives what clamd replied to this content, without the number of the command. One at a time.
+   * @throws SessionLostError when it closed the connection without a reply; else when there is none that counts
    */
   scan(content: Buffer): Promise<string> {
     const reply = Promise.withResolvers<string>()
