@@ -38,7 +38,7 @@ test('one that was refused is looked up again', async () => {
   expect(lookups).toHaveLength(2)
 })
 
-test('a session keeps twenty recipients at most', async () => {
+test('a session remembers twenty recipients at most', async () => {
   const addresses = Array.from({ length: 21 }, (_, i) => `${i}@x.test`)
   const { lookups, find } = mailboxes(...addresses)
   for (const address of [...addresses, ...addresses.slice(-1)]) await find(address)

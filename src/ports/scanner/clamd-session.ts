@@ -12,12 +12,12 @@ const frameBuffer = Buffer.allocUnsafeSlow(128 * 1024)
 export class SessionLostError extends Error {}
 
 /**
- * A connection to clamd that is kept for one INSTREAM after the other (IDSESSION; clamd(8)), for content in memory: written at once,
- * past the streams of clamscan. A new connection for each small message costs both sides a tenth of what its scan costs them.
+ * A connection to clamd for one INSTREAM after the other (IDSESSION; clamd(8)), of content in memory: written at once, past the
+ * streams of clamscan. A new connection for each small message costs both sides a tenth of what its scan costs them.
  */
 export class ClamdSession {
   private readonly address: ClamdAddress
-  private readonly onLost: () => void
+  private readonly onClosed: () => void
   private socket: Socket | undefined
   /** Of the command that waits for its reply. */
   private reply: PromiseWithResolvers<string> | undefined
@@ -27,10 +27,10 @@ export class ClamdSession {
   private received = ''
   private isOver = false
 
-  /** @param onLost called once, when the connection is closed, by either side */
-  constructor(address: ClamdAddress, onLost: () => void) {
+  /** @param onClosed called once, when the connection is closed, by either side */
+  constructor(address: ClamdAddress, onClosed: () => void) {
     this.address = address
-    this.onLost = onLost
+    this.onClosed = onClosed
   }
 
   /** How many scans were begun. */
@@ -62,7 +62,7 @@ export class ClamdSession {
     this.unsent = undefined
     this.socket?.terminate()
     this.reply?.reject(error)
-    this.onLost()
+    this.onClosed()
   }
 
   private connect(onOpen: () => void): void {
@@ -127,8 +127,8 @@ export class ClamdSession {
   private conclude(): void {
     const { reply, unsent, received } = this
     const number = `${this.commands}: `
-    const isOne = received.indexOf('\0') === received.length - 1
-    if (!reply || unsent || !isOne || !received.startsWith(number)) this.lost()
+    const isSingle = received.indexOf('\0') === received.length - 1
+    if (!reply || unsent || !isSingle || !received.startsWith(number)) this.lost()
     else {
       this.reply = undefined
       this.received = ''

@@ -3,10 +3,10 @@ import { ClamdSession, SessionLostError } from './clamd-session.ts'
 
 /** Well below clamd's ReadTimeout, two minutes by default, after which it closes an idle session. */
 const defaultIdleMs = 10_000
-/** So that clamd's copies behind a load balancer all get their part, and nothing is kept for ever. */
+/** So that several clamd behind a load balancer all get their part, also those that join later. */
 const maxScans = 1000
 
-/** Scans content in memory over sessions that are kept from one scan to the next; as many as there are scans at once. */
+/** Scans content in memory over sessions that stay open from one scan to the next; as many as there are scans at once. */
 export class ClamdSessions {
   private readonly address: ClamdAddress
   private readonly idleMs: number
@@ -40,7 +40,7 @@ export class ClamdSessions {
 
   private open(): ClamdSession {
     const session: ClamdSession = new ClamdSession(this.address, () => {
-      const at = this.idle.findIndex(kept => kept.session === session)
+      const at = this.idle.findIndex(other => other.session === session)
       if (at >= 0) this.idle.splice(at, 1)
     })
     return session
@@ -52,7 +52,7 @@ export class ClamdSessions {
     try {
       const reply = await session.scan(content)
       // After an error clamd closes the connection, or has read not all of the content.
-      if (/ (OK|FOUND)$/.test(reply) && session.scans < maxScans) this.keep(session)
+      if (/ (OK|FOUND)$/.test(reply) && session.scans < maxScans) this.putBack(session)
       else session.close()
       return reply
     } finally {
@@ -60,7 +60,7 @@ export class ClamdSessions {
     }
   }
 
-  private keep(session: ClamdSession): void {
+  private putBack(session: ClamdSession): void {
     if (!session.isOpen) return
     this.idle.push({ session, sinceMs: performance.now() })
     this.timer ??= this.closeIdleLater()

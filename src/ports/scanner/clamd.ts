@@ -17,7 +17,7 @@ export interface ClamdOptions {
 const fileChunkBytes = 256 * 1024
 const maxPingMs = 5000
 
-/** A {@link Scanner} on clamd (INSTREAM): files and streams through clamscan, what is in memory over sessions that are kept. */
+/** A {@link Scanner} on clamd (INSTREAM): files and streams through clamscan, what is in memory over sessions that stay open. */
 export function clamdScanner({ address, timeoutMs, maxConcurrentScans }: ClamdOptions): Scanner {
   const clamscan = new ClamscanClient(address, timeoutMs)
   const sessions = new ClamdSessions(address)

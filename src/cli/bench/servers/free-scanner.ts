@@ -1,7 +1,10 @@
+// Every session begins so.
+const begin = Buffer.from('zIDSESSION\0')
+// INSTREAM ends with a chunk of no bytes; mail itself has no NUL.
+const end = Buffer.alloc(4)
+
 /** Answers every message as clean, at once, in clamd's protocol. Gives its port on 127.0.0.1. */
 export function openFreeScanner(): number {
-  // INSTREAM ends with a chunk of no bytes; mail itself has no NUL.
-  const end = Buffer.alloc(4)
   const server = Bun.listen<ScannerConnection>({
     hostname: '127.0.0.1',
     port: 0,
@@ -30,5 +33,3 @@ interface ScannerConnection {
   /** Any other connection is for one scan. Absent: nothing has come yet. */
   isSession?: boolean
 }
-
-const begin = Buffer.from('zIDSESSION\0')
