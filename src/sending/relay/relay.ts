@@ -24,6 +24,8 @@ const defaultLeaseMs = 30_000
 export const relayPollMs = 250
 /** While there is room for nothing that is due, what is accepted is looked at so often, in milliseconds. */
 const fullPollMs = 25
+/** From one claim of several emails to the next, in milliseconds, while nothing else is due. */
+const claimIntervalMs = 25
 const afterErrorMs = 1000
 const expirySweepMs = 5000
 
@@ -138,10 +140,13 @@ export class Relay {
       if (waitMs > 0) return this.wakeup.wait(waitMs)
     }
     this.isDue = false
+    const began = performance.now()
     const { claimed, isMoreDue, hasRoom } = await this.claim(maxRows, false)
     if (claimed > 0 && isMoreDue) this.isDue = true
     // Nothing that is due is for us now: it is in hand, or of flows of which enough is in hand.
     if (isMoreDue && !hasRoom) return this.waitForRoom()
+    // A claim costs much and each further email little: what many clients send next is claimed together.
+    if (claimed > 1 && !isMoreDue) await Bun.sleep(Math.max(0, claimIntervalMs - (performance.now() - began)))
   }
 
   /** What is accepted meanwhile may be of a flow for which there is room; a claim for each of them would find nothing mostly. */

@@ -27,6 +27,35 @@ async function claimCount(): Promise<number> {
   return found?.value ?? 0
 }
 
+test('emails that keep coming from many clients are claimed together', async () => {
+  const { db } = database
+  const blobs = mysqlBlobs(db, systemClock)
+  const smarthost = await startScriptedRelay()
+  const provider = testSmarthost(smarthost.url, { connections: 4 })
+  const from = await createSendingDomain(db, systemClock.now())
+  const relay = startRelay({
+    ...{ db, blobs, provider, signingKeys, clock: systemClock, log: pino({ level: 'silent' }) },
+    ...{ attemptMs: 5000, retryFirstMs: 50 },
+  })
+  try {
+    const before = await claimCount()
+    const began = performance.now()
+    let accepted = 0
+    while (performance.now() - began < 1000) {
+      await insertAcceptedEmails(db, blobs, from, systemClock.now(), [{}, {}])
+      accepted += 2
+      relay.wake()
+    }
+    await until(() => smarthost.accepted.length === accepted, { what: 'all are sent' })
+    // Every 25 ms, and some more while there is no room; otherwise it would be one for each two emails.
+    expect((await claimCount()) - before).toBeLessThanOrEqual((2 * (performance.now() - began)) / 25)
+  } finally {
+    await relay.stop()
+    await provider.close()
+    await smarthost.close()
+  }
+})
+
 test('emails accepted during a backlog for which there is no room cost few claims, and other flows do not wait', async () => {
   const { db } = database
   const blobs = mysqlBlobs(db, systemClock)
