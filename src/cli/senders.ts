@@ -87,7 +87,7 @@ function listingCommand(listing: SenderListing, described: { readonly summary: s
             throw new CommandError(
               `${org} may list ${listed.most} senders; nothing was changed. Remove some, or list their domains.`,
             )
-          for (const subject of entries)
+          for (const subject of listed.changed)
             await recordAuditEntry(tx, currentOperator(env), {
               action: `senders.${listing}`,
               subject,

@@ -49,6 +49,9 @@ test('set changes a retention time, show lists it, inherit removes it, and the a
   expect((await policyOf('instance')).days).toBe(30)
   expect(await json('set', '--brand', us.brandId, 'spam', '5')).toEqual({ scope: us.brandId, kind: 'spam', days: 5 })
   await json('set', 'spam', 'forever')
+  // What is so already leaves no entry.
+  await json('set', 'spam', 'forever')
+  await json('set', '--brand', us.brandId, 'trash', 'inherit')
   expect((await policyOf(us.brandId)).days).toBe(5)
   expect((await policyOf('instance')).days).toBeNull()
   await json('set', '--brand', us.brandId, 'spam', 'inherit')

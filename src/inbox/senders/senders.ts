@@ -66,6 +66,8 @@ function entriesFor(address: string): readonly string[] {
 
 export interface ListedSenders {
   readonly kind: 'listed'
+  /** Those for which it is new, in the order they were given. */
+  readonly changed: readonly string[]
   /** Those that were listed otherwise, as they were. */
   readonly turned: readonly SenderListingRow[]
 }
@@ -91,8 +93,10 @@ export async function listSenders(
     return { kind: 'too_many', most: maxEntries }
   const created_at = clock.now()
   const rows = entries.map(entry => ({ organization_id: organizationId, entry, listing, created_at }))
-  await insertNewEntries(db, rows)
-  return { kind: 'listed', turned: await turnEntries(db, organizationId, entries, { listing, since: created_at }) }
+  const added = await insertNewEntries(db, rows)
+  const turned = await turnEntries(db, organizationId, entries, { listing, since: created_at })
+  const changed = new Set([...added, ...turned].map(row => row.entry))
+  return { kind: 'listed', changed: entries.filter(entry => changed.has(entry)), turned }
 }
 
 /** Removes entries, and gives those that there were. */

@@ -100,7 +100,8 @@ async function putSender(
         message: `An organization lists ${listed.most} senders at most: remove some, or list their domains.`,
         param: 'sender',
       })
-    await recordCallerEntry(tx, member, clock, { action: `senders.${listing}`, subject: entry })
+    for (const subject of listed.changed)
+      await recordCallerEntry(tx, member, clock, { action: `senders.${listing}`, subject })
     const [before] = listed.turned
     return { sender: entry, listing, replaced: before ? listingOf(before) : null }
   })

@@ -42,9 +42,13 @@ export async function selectEntries(
     .execute()
 }
 
-/** Inserts those of the entries that are new; the others stay as they are. */
-export async function insertNewEntries(db: Db, rows: readonly SenderListingRow[]): Promise<void> {
-  await insertRows(db, 'sender_listings', rows, 'ignore')
+/** Inserts those of the entries that are new, and gives them; the others stay as they are. */
+export async function insertNewEntries(
+  db: Db,
+  rows: readonly SenderListingRow[],
+): Promise<readonly SenderListingRow[]> {
+  const inserted = await Promise.all(rows.map(row => insertRows(db, 'sender_listings', [row], 'ignore')))
+  return rows.filter((_, i) => inserted[i] === 1)
 }
 
 /** Lists these entries as `listing` since `since`, and gives those that were listed otherwise, as they were. */

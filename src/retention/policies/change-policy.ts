@@ -32,7 +32,8 @@ export async function changeRetentionPolicy(
     })
   if (!(await scopeExists(db, scope))) return false
   await inTransaction(db, async tx => {
-    await setRetentionPolicy({ db: tx, clock: operator.clock }, scope, kind, days, condition)
+    const isChanged = await setRetentionPolicy({ db: tx, clock: operator.clock }, scope, kind, days, condition)
+    if (!isChanged) return
     const entry = { action: 'retention.set', subject: scope, detail: { kind, days } }
     await recordAuditEntry(tx, operator, organizationId === undefined ? entry : { ...entry, organizationId })
   })

@@ -74,7 +74,7 @@ function resolvePolicies(rows: readonly RetentionPolicyRow[], settings: Retentio
 
 /**
  * Sets a retention time, or with `inherit` removes the one that was set, in the caller's transaction. The scans of the kind start
- * again from the beginning.
+ * again from the beginning. False: it was so before, and nothing is written.
  * @param condition its `updated_at` is when the time was set; null: none was
  * @throws Refusal `changed_since_read`
  */
@@ -84,16 +84,18 @@ export async function setRetentionPolicy(
   kind: RetentionKind,
   days: RetentionDays | 'inherit',
   condition: ConditionalChange = {},
-): Promise<void> {
+): Promise<boolean> {
   const what = `How long ${kind} is kept`
   const last = await lockPolicy(db, scope, kind)
-  requireUnchanged(what, { updated_at: last ?? null }, condition)
+  requireUnchanged(what, { updated_at: last?.set_at ?? null }, condition)
+  if (days === (last ? last.days : 'inherit')) return false
   const now = clock.now()
-  const set_at = last === undefined ? now : nextUpdatedAt(last, now)
+  const set_at = last ? nextUpdatedAt(last.set_at, now) : now
   if (days === 'inherit') await deletePolicy(db, scope, kind)
   else if (condition.if_updated_at === null) await insertFirst(db, what, { scope, kind, days, set_at })
   else await upsertPolicy(db, { scope, kind, days, set_at })
   await deleteCursors(db, kind)
+  return true
 }
 
 /** Sets the time for the first time: there was no row that could be locked. @throws Refusal `changed_since_read` */

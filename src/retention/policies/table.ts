@@ -23,16 +23,19 @@ export async function selectPolicies(db: Db): Promise<readonly RetentionPolicyRo
     .execute()
 }
 
-/** When the retention time was set; undefined: it was not. The row is locked until the transaction ends. */
-export async function lockPolicy(db: Db, scope: string, kind: RetentionKind): Promise<Instant | undefined> {
-  const row = await db
+/** The retention time that was set; undefined: none was. The row is locked until the transaction ends. */
+export async function lockPolicy(
+  db: Db,
+  scope: string,
+  kind: RetentionKind,
+): Promise<Pick<NewRetentionPolicyRow, 'days' | 'set_at'> | undefined> {
+  return await db
     .selectFrom('retention_policies')
-    .select('set_at')
+    .select(['days', 'set_at'])
     .where('scope', '=', scope)
     .where('kind', '=', kind)
     .forUpdate()
     .executeTakeFirst()
-  return row?.set_at
 }
 
 /** @throws where somebody else has set it meanwhile */

@@ -60,6 +60,9 @@ test('commands and the dashboard write the same list, with an audit entry each',
     listing: 'allow',
     replaced: { listing: 'block', created_at: expect.any(String) },
   })
+  // What is so already leaves no entry.
+  expect((await call('PUT', path, { sender: 'bad@example.com', listing: 'allow' })).json.replaced).toBeNull()
+  await command('block', 'spam.example', ...org())
   const listed = [
     { sender: 'bad@example.com', listing: 'allow' },
     { sender: 'spam.example', listing: 'block' },
