@@ -20,11 +20,6 @@ export class ClamdSessions {
     this.idleMs = idleMs
   }
 
-  /** How many are open without a scan. */
-  get idleCount(): number {
-    return this.idle.length
-  }
-
   /** Gives clamd's reply. @throws when there is none that counts, or `signal` aborts */
   async scan(content: Buffer, signal: AbortSignal): Promise<string> {
     for (;;) {

@@ -63,6 +63,7 @@ test('empty content is clean, from memory, a file or a stream', async () => {
 })
 
 interface Peer {
+  readonly address: ClamdAddress
   readonly scanner: Scanner
   close(): Promise<void>
 }
@@ -73,10 +74,10 @@ afterEach(async () => {
 })
 
 /** A fake clamd that runs `script` on each connection when it has received a whole INSTREAM, or `atOnce`. */
-async function peer(
+async function startPeer(
   script: (socket: Socket) => void,
   { atOnce = false, timeoutMs = 300, maxConcurrentScans = 2 } = {},
-): Promise<Scanner> {
+): Promise<Peer> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, socket => {
     sockets.add(socket)
@@ -90,19 +91,22 @@ async function peer(
     if (atOnce) script(socket)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  const scanner = clamdScanner({
-    address: { kind: 'tcp', host: '127.0.0.1', port },
-    timeoutMs,
-    maxConcurrentScans,
-  })
+  const listening = server.address()
+  const port = typeof listening === 'object' && listening ? listening.port : 0
+  const address = { kind: 'tcp', host: '127.0.0.1', port } as const
+  const scanner = clamdScanner({ address, timeoutMs, maxConcurrentScans })
   const close = async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise<void>(resolve => server.close(() => resolve()))
   }
-  peers.push({ scanner, close })
-  return scanner
+  const started = { address, scanner, close }
+  peers.push(started)
+  return started
+}
+
+/** A scanner that asks such a clamd. */
+async function peer(...of: Parameters<typeof startPeer>): Promise<Scanner> {
+  return (await startPeer(...of)).scanner
 }
 
 /** A clamd that knows sessions: replies to each command by its number, as `reply` says. */
@@ -112,7 +116,7 @@ async function sessionPeer(
 ) {
   let connections = 0
   let closed = 0
-  const scanner = await peer(
+  const { address, scanner } = await startPeer(
     socket => {
       connections++
       let commands = 0
@@ -123,7 +127,7 @@ async function sessionPeer(
     },
     { ...options, atOnce: true },
   )
-  return { scanner, counts: () => ({ connections, closed }) }
+  return { address, scanner, counts: () => ({ connections, closed }) }
 }
 
 const repliesWith = (reply: string) => (socket: Socket) => void socket.end(reply)
@@ -335,13 +339,14 @@ test('nor is one with a last word while it is idle, or after an error', async ()
 })
 
 test('idle sessions are closed', async () => {
-  const address = realClamd()
+  const { address, counts } = await sessionPeer()
   const sessions = new ClamdSessions(address, 50)
   const scan = () => sessions.scan(Buffer.from('a'), AbortSignal.timeout(10_000))
   expect(await Promise.all([scan(), scan(), scan()])).toEqual(['stream: OK', 'stream: OK', 'stream: OK'])
-  expect(sessions.idleCount).toBe(3)
-  await until(() => sessions.idleCount === 0)
+  expect(counts()).toEqual({ connections: 3, closed: 0 })
+  await until(() => counts().closed === 3)
   expect(await scan()).toBe('stream: OK')
+  expect(counts().connections).toBe(4)
 })
 
 test('unscanned when the source fails', async () => {
