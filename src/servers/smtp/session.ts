@@ -9,15 +9,16 @@ import {
   type SmtpRefusal,
   type SmtpRefusalCode,
   type SmtpReply,
-  toSmtpRefusal,
 } from '../../receiving/smtp-refusal.ts'
 import { CommandParser } from './command-parser.ts'
+import type { ClientEndpoint } from './connections/proxy-header.ts'
 import type { MailService, SmtpRecipient, SmtpSessionDeps } from './deps.ts'
 import type { DrainableSession } from './drain-sessions.ts'
 import { type MailTransaction, mailParameterError, parseRecipient } from './envelope.ts'
+import { Lookup, type LookupReplies } from './lookup.ts'
 import { recipientReplies, sessionsCut } from './metrics.ts'
 import { type ParsedPath, parsePath } from './path.ts'
-import type { ClientEndpoint } from './proxy-header.ts'
+import { PipelinedReplies } from './pipelined-replies.ts'
 import { RecipientErrors } from './recipient-errors.ts'
 import { Login, type LoginSession } from './submission/login.ts'
 import { Transfer, type TransferSession } from './transfer.ts'
@@ -49,8 +50,11 @@ export class SmtpSession<Recipient extends SmtpRecipient>
   private waitingSince = this.startedAt
   private transaction: MailTransaction<Recipient> | undefined
   private transfer: Transfer<Recipient> | undefined
-  /** What the server waits for before its reply. */
-  private lookup: { readonly since: number; readonly giveUp: () => void } | undefined
+  private readonly lookup = new Lookup(sendReply => {
+    this.pipelinedReplies.sendSoon()
+    if (!this._closing && !this._closed) sendReply()
+  })
+  private readonly pipelinedReplies = new PipelinedReplies(() => this.lookup.isWaiting)
   private errors = 0
   private readonly recipientErrors: RecipientErrors
   /** Undefined: the listener has no AUTH. */
@@ -58,8 +62,6 @@ export class SmtpSession<Recipient extends SmtpRecipient>
   private isListingExtensions = false
   private tlsText: string | undefined
   private closingSince: number | undefined
-  /** The socket that is corked, so that its replies leave together. */
-  private corked: Socket | undefined
 
   constructor(
     server: SMTPServer,
@@ -96,9 +98,8 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     if (this._closing || this._closed) {
       if (this._socket.destroyed) this._onClose()
     } else if (this.transfer) this.transfer.check(now)
-    else if (this.lookup) {
-      if (now - this.lookup.since >= this.deps.limits.answerMs) this.lookup.giveUp()
-    } else if (!this._handlerPending) {
+    else if (this.lookup.isWaiting) this.lookup.giveUpAfter(this.deps.limits.answerMs, now)
+    else if (!this._handlerPending) {
       const code = this.overdue(now)
       if (code) this.cut(code)
     }
@@ -153,23 +154,10 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     return this.tlsText
   }
 
-  /**
-   * Sends the replies to pipelined commands together (RFC 2920 §3.2): a packet of its own costs more than the command. A
-   * reply waits at most for the look-up of a recipient. The reply to a command that came alone is sent at once.
-   */
-  private corkReplies(): void {
+  /** The reply to a command that came alone is sent at once. */
+  private holdPipelinedReplies(): void {
     const { _parser: parser } = this
-    if (this.corked || !(parser instanceof CommandParser && parser.isPipelined)) return
-    this.corked = this._socket
-    this.corked.cork()
-    setImmediate(() => this.uncorkReplies())
-  }
-
-  private uncorkReplies(): void {
-    // The reply that waits for the look-up leaves together with those before it.
-    if (this.lookup) return
-    this.corked?.uncork()
-    this.corked = undefined
+    if (parser instanceof CommandParser && parser.isPipelined) this.pipelinedReplies.hold(this._socket)
   }
 
   /** Whether the client may log in as the connection is now. */
@@ -224,7 +212,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
   }
 
   override handler_MAIL(command: Buffer, done: Done): void {
-    this.corkReplies()
+    this.holdPipelinedReplies()
     const path = this.parseMail(command.toString())
     if (path.kind === 'refused') {
       this.reply(replyFor(path.code))
@@ -264,7 +252,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
   }
 
   override handler_RCPT(command: Buffer, done: Done): void {
-    this.corkReplies()
+    this.holdPipelinedReplies()
     const { transaction } = this
     const path = parseRecipient(command.toString(), transaction, this.deps.limits.maxRecipients)
     if (path.kind === 'refused') this.refuseRecipient(refuseMail(path.code), done)
@@ -281,25 +269,8 @@ export class SmtpSession<Recipient extends SmtpRecipient>
   }
 
   /** Waits for the service, at most as long as a reply may take, before the reply to a command. */
-  waitFor<Result>(
-    work: Promise<Result>,
-    { succeed, fail }: { succeed: (result: Result) => void; fail: (refusal: SmtpRefusal) => void },
-  ): void {
-    const conclude = (sendReply: () => void) => {
-      if (this.lookup !== lookup) return
-      this.lookup = undefined
-      if (this.corked) setImmediate(() => this.uncorkReplies())
-      if (!this._closing && !this._closed) sendReply()
-    }
-    const lookup = {
-      since: performance.now(),
-      giveUp: () => conclude(() => fail(refuseMail('answer_late'))),
-    }
-    this.lookup = lookup
-    work.then(
-      result => conclude(() => succeed(result)),
-      error => conclude(() => fail(toSmtpRefusal(error))),
-    )
+  waitFor<Result>(work: Promise<Result>, replies: LookupReplies<Result>): void {
+    this.lookup.waitFor(work, replies)
   }
 
   private refuseRecipient(refusal: SmtpRefusal, done: Done): void {
@@ -385,7 +356,7 @@ export class SmtpSession<Recipient extends SmtpRecipient>
     super._onClose()
     if (!isFirst) return
     this.transfer?.abandon('client_gone')
-    this.lookup = undefined
+    this.lookup.forget()
     this.onClosed()
   }
 }

@@ -1,4 +1,5 @@
 import { replyFor, type SmtpRefusal, type SmtpRefusalCode, type SmtpReply } from '../../../receiving/smtp-refusal.ts'
+import type { LookupReplies } from '../lookup.ts'
 import { loginReplies } from '../metrics.ts'
 import { type AuthStep, beginAuth } from './auth-dialog.ts'
 
@@ -10,10 +11,7 @@ export interface LoginSession {
   /** Sends the reply 334 with this text, and the line that answers it to `next`. */
   prompt(text: string, next: (answer: string, done: Done) => void): void
   /** Waits for the service before the reply to a command. */
-  waitFor<Result>(
-    work: Promise<Result>,
-    conclusion: { succeed: (result: Result) => void; fail: (refusal: SmtpRefusal) => void },
-  ): void
+  waitFor<Result>(work: Promise<Result>, replies: LookupReplies<Result>): void
   /** The client is logged in from here on. */
   setLoggedIn(): void
   /** Logs that the client is not. */

@@ -1,6 +1,6 @@
-import { clientNetwork } from '../../base/client-network.ts'
-import type { SmtpRefusalCode } from '../../receiving/smtp-refusal.ts'
-import { type ListenerKind, sessionsOpen } from './metrics.ts'
+import { clientNetwork } from '../../../base/client-network.ts'
+import type { SmtpRefusalCode } from '../../../receiving/smtp-refusal.ts'
+import { type ListenerKind, sessionsOpen } from '../metrics.ts'
 
 /** Limits the sessions at once, in total and by the client's network. */
 export interface ConnectionLimiter {
