@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { bodyStart, type RawField, readFields, unfold } from '../header.ts'
+import { hasBareLineEnd } from '../seven-bit/crlf.ts'
 
 /** A message with more parts, and a part with more fields, is parsed. */
 const maxParts = 20
@@ -15,7 +16,6 @@ const leafEncoding = /^(?:7bit|8bit|quoted-printable|base64)$/i
 const multipartEncoding = /^(?:7bit|8bit)$/i
 const fieldLine = /^[!-9;-~]+:/
 const continuation = /^[ \t]+\S/
-const bareLineEnd = /\r(?!\n)|[^\r]\n|^\n/
 
 /** A text of a message, as it is in the message. */
 export interface UndecodedText {
@@ -42,7 +42,13 @@ export interface TextOnlyMessage {
  */
 export function readTextOnly(message: Buffer, maxFields: number): TextOnlyMessage | undefined {
   const start = bodyStart(message)
-  if (start === null || !isAscii(message) || message.includes(escapeByte) || hasBareLineEnd(message)) return undefined
+  if (start === null || !isAscii(message) || message.includes(escapeByte)) return undefined
+  const found = findTexts(message, start, maxFields)
+  // Last, since most messages with attachments end before.
+  return found && !hasBareLineEnd(message) ? found : undefined
+}
+
+function findTexts(message: Buffer, start: number, maxFields: number): TextOnlyMessage | undefined {
   const head = message.subarray(0, start)
   const fields = hasOnlyFields(head) ? readFields(head, maxFields) : []
   if (fields.length === 0 || fields.length === maxFields) return undefined
@@ -55,11 +61,6 @@ export function readTextOnly(message: Buffer, maxFields: number): TextOnlyMessag
   const texts = partsOf(body, boundary)?.map(readPart)
   if (!texts?.every(part => part !== undefined)) return undefined
   return { fields, multipart: multipart?.toLowerCase() === 'alternative' ? 'alternative' : 'mixed', texts }
-}
-
-/** Is there a CR or LF by itself? */
-function hasBareLineEnd(message: Buffer): boolean {
-  return bareLineEnd.test(message.toString('latin1'))
 }
 
 /** Is each line of a header, up to the empty one, a field or the continuation of one? */

@@ -25,6 +25,11 @@ export function crlfNormalizer(): CrlfNormalizer {
   }
 }
 
+/** Is there a CR or an LF that is not part of a CRLF? */
+export function hasBareLineEnd(bytes: Buffer): boolean {
+  return countBare(bytes) > 0
+}
+
 /** In lines that are shorter on average it costs less to look at each byte than to search for the line ends. */
 const minSearchedLine = 32
 
