@@ -75,10 +75,13 @@ export class TimedConnection {
   private run(statement: string, parameters: readonly unknown[], done: Done): void {
     if (parameters.length === 0) this.sendText(statement, done)
     else
-      this.send(done, answered =>
-        executePrepared(this.raw, statement, parameters, (error, rows, fields) =>
-          answered(error, withWholeInstants(rows, fields)),
-        ),
+      this.send(
+        done,
+        answered =>
+          executePrepared(this.raw, statement, parameters, (error, rows, fields) =>
+            answered(error, withWholeInstants(rows, fields)),
+          ),
+        isLarge(parameters),
       )
   }
 
@@ -160,7 +163,7 @@ export class TimedConnection {
     this.send(done, answered => this.raw.query(statement, answered))
   }
 
-  private send(done: Done, run: (answered: Done) => void): void {
+  private send(done: Done, run: (answered: Done) => void, isLarge = false): void {
     if (this.failure) {
       done(this.failure)
       return
@@ -168,7 +171,8 @@ export class TimedConnection {
     const { unanswered, owner } = this
     if (unanswered.size === 0) this.askedAtMs = this.heardAtMs = owner.now()
     unanswered.add(done)
-    this.cork()
+    if (isLarge) this.uncork()
+    else this.cork()
     try {
       run((error, result) => {
         if (!unanswered.delete(done)) return
@@ -186,12 +190,14 @@ export class TimedConnection {
   private cork(): void {
     if (this.isCorked) return
     this.isCorked = true
-    const socket = socketOf(this.raw)
-    socket.cork()
-    process.nextTick(() => {
-      this.isCorked = false
-      socket.uncork()
-    })
+    socketOf(this.raw).cork()
+    process.nextTick(() => this.uncork())
+  }
+
+  private uncork(): void {
+    if (!this.isCorked) return
+    this.isCorked = false
+    socketOf(this.raw).uncork()
   }
 
   private async askServer(): Promise<void> {
@@ -209,6 +215,15 @@ export class TimedConnection {
     const { statementMs } = this.owner.timeouts
     this.fail(new DatabaseTimeoutError(`the database did not answer a statement within ${seconds(statementMs)}`))
   }
+}
+
+/** In bytes. To copy so much into one write with other statements costs more than a write of its own. */
+const minLargeBytes = 64 * 1024
+
+function isLarge(parameters: readonly unknown[]): boolean {
+  let bytes = 0
+  for (const parameter of parameters) if (parameter instanceof Uint8Array) bytes += parameter.length
+  return bytes >= minLargeBytes
 }
 
 /** Whether a statement only reads, or locks. */
