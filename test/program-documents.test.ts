@@ -81,6 +81,9 @@ test(
   'docs/events.md: reading, waiting and following',
   async () => {
     const [readOldest = '', wait = ''] = blocksBelow(events, 'Read and wait', 'bash')
+    // The feed has an event a moment after it was committed.
+    const fed = () => api<{ data: readonly unknown[] }>('GET', '/v1/events?after=0&limit=2')
+    await until(async () => (await fed()).data.length === 2)
     const oldest = JSON.parse(await run(readOldest))
     expect(oldest.data.map((event: { sequence: number }) => event.sequence)).toEqual([1, 2])
     const { next_after } = await api<{ next_after: string }>('GET', '/v1/events')
