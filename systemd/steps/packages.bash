@@ -27,12 +27,28 @@ make_packages() {
   export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
   local packages
   read -ra packages <<<"$(wanted_packages | tr '\n' ' ')"
-  dpkg --configure -a --force-confold >&2
+  when_unlocked dpkg --configure -a --force-confold
   if ! get_packages "${packages[@]}" 2>/dev/null; then
-    apt-get update --quiet --quiet </dev/null >&2
+    when_unlocked apt-get update --quiet --quiet
     get_packages "${packages[@]}" || stop "apt-get could not install ${packages[*]}."
   fi
   release_services
+}
+
+# when_unlocked COMMAND...: runs a command that does not itself wait for another program that changes the packages, such as
+# Debian's daily update, again until that is done, for five minutes at most.
+when_unlocked() {
+  local output is_told='' deadline=$((SECONDS + 300))
+  until output=$("$@" </dev/null 2>&1); do
+    if ((SECONDS > deadline)) || ! [[ $output =~ 'locked by another process'|'Could not get lock' ]]; then
+      echo "$output" >&2
+      return 1
+    fi
+    [[ $is_told ]] || say 'Another program is changing the packages: waiting for it, five minutes at most'
+    is_told=1
+    sleep 1
+  done
+  [[ -z $output ]] || echo "$output" >&2
 }
 
 get_packages() {

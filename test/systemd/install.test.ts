@@ -111,6 +111,29 @@ describe.skipIf(why !== null)('systemd/install', () => {
     expect((await install('--check')).err).not.toContain('rspamd')
   })
 
+  /** Starts a program that prints `locked` once it has a lock. */
+  async function holdLock(commands: string): Promise<void> {
+    const { value } = await machine.start(commands).stdout.getReader().read()
+    expect(value && new TextDecoder().decode(value)).toBe('locked')
+  }
+
+  test('it waits for what a killed run may have left behind', async () => {
+    await holdLock('flock /run/lock/mailroom-install sh -c "printf locked; exec sleep 2"')
+    expect((await install('--check')).status).toBe(0)
+  })
+
+  test('it waits while another program changes the packages', async () => {
+    await sh('dpkg --remove unzip')
+    // As dpkg itself locks: with fcntl, a whole file.
+    const program = `open my $file, ">>", "/var/lib/dpkg/lock-frontend" or die $!;
+      my $lock = pack("s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0);
+      fcntl($file, F_SETLK, $lock) or die $!; syswrite STDOUT, "locked"; sleep 3`
+    await holdLock(`perl -MFcntl -e '${program}'`)
+    const { status, err } = await install()
+    expect([status, err]).toEqual([0, expect.stringContaining('Another program is changing the packages: waiting')])
+    expect(await sh('dpkg-query -W unzip')).toMatch(/^unzip\t\d/)
+  })
+
   test('only root can read the secrets, and the account has no login', async () => {
     const mode = (path: string) => (lstatSync(machine.path(path)).mode & 0o777).toString(8)
     expect(mode('etc/mailroom/credentials')).toBe('700')

@@ -63,10 +63,10 @@ describe('a slow client', () => {
   })
 
   test('that keeps the minimum rate is not cut inside a message', async () => {
-    server = await openTestSmtpServer({ sessionSeconds: 0.3, idleSeconds: 0.3 }, { rateWindowMs: 200 })
+    server = await openTestSmtpServer({ sessionSeconds: 0.3, idleSeconds: 0.3 }, { rateWindowMs: 400 })
     const client = await inTransaction()
     await client.command('DATA')
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 12; i++) {
       client.send(`${'a'.repeat(70)}\r\n`)
       // Keeps the rate above the minimum over the whole session limit.
       await Bun.sleep(80)
