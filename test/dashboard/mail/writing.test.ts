@@ -235,6 +235,8 @@ test('a member of one brand writes without drafts: what is typed stays on the de
   })
   await member.open('/mail/compose')
   await member.page.getByText('Kept on this device only').waitFor()
+  // The sender is filled in once the domains are known.
+  await until(async () => (await member.page.getByLabel('Name before the @').inputValue()) !== '')
   await member.page.getByRole('textbox', { name: 'To' }).fill('bob@b.example')
   await member.page.getByLabel('Subject').fill('From a member')
   await member.page.getByLabel('Text').fill('Hello.')
