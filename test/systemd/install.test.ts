@@ -117,8 +117,12 @@ describe.skipIf(why !== null)('systemd/install', () => {
     expect(value && new TextDecoder().decode(value)).toBe('locked')
   }
 
-  test('it waits for what a killed run may have left behind', async () => {
-    await holdLock('flock /run/lock/mailroom-install sh -c "printf locked; exec sleep 2"')
+  test('one run at a time; the next waits some seconds for what a killed one may have left behind', async () => {
+    await holdLock('flock /run/lock/mailroom-install sh -c "printf locked; exec sleep 12"')
+    expect(await install('--check')).toMatchObject({
+      status: 1,
+      err: 'mailroom: systemd/install is running already.\n',
+    })
     expect((await install('--check')).status).toBe(0)
   })
 

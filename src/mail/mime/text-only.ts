@@ -44,10 +44,11 @@ export function readTextOnly(message: Buffer, maxFields: number): TextOnlyMessag
   const start = bodyStart(message)
   if (start === null || !isAscii(message) || message.includes(escapeByte)) return undefined
   const found = findTexts(message, start, maxFields)
-  // Last, since most messages with attachments end before.
+  // Last, since it reads all of the message: one with an attachment is ruled out before.
   return found && !hasBareLineEnd(message) ? found : undefined
 }
 
+/** Whatever its line ends are. */
 function findTexts(message: Buffer, start: number, maxFields: number): TextOnlyMessage | undefined {
   const head = message.subarray(0, start)
   const fields = hasOnlyFields(head) ? readFields(head, maxFields) : []
